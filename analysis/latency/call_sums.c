@@ -32,6 +32,9 @@ struct summing {
 	struct times *times;				/* [nodes] of the call at hand */
 	struct moments *moments;			/* [nodes] */
 	unsigned char *is_kernel, *is_system, *is_seen; /* [nodes] is_system: in a system call */
+	struct vprof_call_times *told_times;		/* [nodes] for `told`; NULL: nobody is told */
+	vprof_call_told *told;
+	void *arg;
 };
 
 /* May x, beneath the node `at`, have been called unseen in this gap? Which kind of what is unseen is it then? */
@@ -140,6 +143,9 @@ static void add_call(struct summing *g)
 		c->high_ns += (double)t->high;
 		c->own_low_ns += (double)t->own_low;
 		c->own_high_ns += (double)t->own_high;
+		if (g->told)
+			g->told_times[x] =
+				(struct vprof_call_times){ t->low, t->high, t->own_low, t->own_high, g->is_seen[x] };
 	}
 }
 
@@ -167,6 +173,8 @@ static int take_calls(struct summing *g)
 		ret = vprof_latency_infer(&inference, (uint32_t)i);
 		if (!ret)
 			add_call(g);
+		if (!ret && g->told)
+			ret = g->told(g->arg, (uint32_t)i, g->told_times);
 	}
 	vprof_latency_gaps_release(&gaps);
 	return ret;
@@ -221,7 +229,13 @@ static void mark_kernel(struct summing *g)
 int vprof_call_sums_build(struct vprof_call_sums *out, const struct vprof_latency_history *calls,
 			  struct vprof_error *err)
 {
-	struct summing g = { .out = out, .history = calls };
+	return vprof_call_sums_build_each(out, calls, NULL, NULL, err);
+}
+
+int vprof_call_sums_build_each(struct vprof_call_sums *out, const struct vprof_latency_history *calls,
+			       vprof_call_told *told, void *arg, struct vprof_error *err)
+{
+	struct summing g = { .out = out, .history = calls, .told = told, .arg = arg };
 	int ret = VPROF_ERR_NOMEM;
 	size_t n;
 
@@ -238,7 +252,8 @@ int vprof_call_sums_build(struct vprof_call_sums *out, const struct vprof_latenc
 		g.is_kernel = calloc(n, 1);
 		g.is_system = calloc(n, 1);
 		g.is_seen = calloc(n, 1);
-		ret = out->contexts && g.times && g.moments && g.is_kernel && g.is_system && g.is_seen ?
+		g.told_times = calloc(n, sizeof *g.told_times);
+		ret = out->contexts && g.times && g.moments && g.is_kernel && g.is_system && g.is_seen && g.told_times ?
 			      check(&g, err) :
 			      VPROF_ERR_NOMEM;
 	}
@@ -255,6 +270,7 @@ int vprof_call_sums_build(struct vprof_call_sums *out, const struct vprof_latenc
 	free(g.is_kernel);
 	free(g.is_system);
 	free(g.is_seen);
+	free(g.told_times);
 	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : ret;
 }
 

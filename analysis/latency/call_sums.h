@@ -27,6 +27,15 @@ struct vprof_call_context {
 	double share_low, share_high;	/* its variance / that of the calls' latency; NaN: not known */
 };
 
+struct vprof_call_times { /* of a context in one call, ns */
+	uint64_t low, high;
+	uint64_t own_low, own_high; /* of that in none of the contexts beneath it */
+	int is_seen;
+};
+
+/* Is told one call: of its history the thread, and the times of each node. Not 0 ends it with this error. */
+typedef int vprof_call_told(void *arg, uint32_t thread, const struct vprof_call_times *times);
+
 struct vprof_call_sums {
 	const struct vprof_latency_history *history; /* the caller's */
 	struct vprof_context_tree tree;		     /* node 1 is the function itself, if there are any calls */
@@ -39,6 +48,9 @@ struct vprof_call_sums {
  * released in any case. O(events * depth + calls * nodes). */
 int vprof_call_sums_build(struct vprof_call_sums *out, const struct vprof_latency_history *calls,
 			  struct vprof_error *err);
+/* The same; and each call that was seen as a whole is told by itself, in the order of threads. */
+int vprof_call_sums_build_each(struct vprof_call_sums *out, const struct vprof_latency_history *calls,
+			       vprof_call_told *told, void *arg, struct vprof_error *err);
 void vprof_call_sums_release(struct vprof_call_sums *sums);
 
 #endif

@@ -27,6 +27,9 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	free(r->clocks);
 	free(r->requests);
 	VPROF_ARRAY_RELEASE(&r->visits);
+	free(r->opened);
+	vprof_results_free(r->functions);
+	VPROF_ARRAY_RELEASE(&r->visit_functions);
 	vprof_strings_release(&r->strings);
 	free(r);
 }
@@ -46,6 +49,9 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 #define VISIT_FIELDS(U, D, I, S, E)                                                                                     \
 	S(tier) S(client) U(nth) S(how) S(process) U(pid) U(tid) D(confidence) U(request_bytes) U(reply_bytes) D(from_ns)       \
 	D(latency_ns) D(served_from_ns) D(served_ns)
+#define FUNCTION_FIELDS(U, D, I, S, E) S(name) S(file) D(low_ns) D(high_ns)
+#define OPENED_FIELDS(U, D, I, S, E)                                                                                    \
+	S(tier) S(host) S(how) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled) U(layer)
 #define RESULTS_FIELDS(U, D, I, S, E)                                                                                   \
 	S(run) S(missing) D(duration_ns) U(n_transfers) U(n_lost) U(n_unknown) U(n_hosts) U(n_connections) U(n_one_end)         \
 	U(n_guessed) U(n_translated) U(n_exchanges) U(n_greetings) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \
@@ -56,6 +62,17 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 WRITER(write_figures, vprof_requests_latency, LATENCY_FIELDS)
 WRITER(write_link, vprof_requests_link, LINK_FIELDS)
 WRITER(write_clock, vprof_requests_clock, CLOCK_FIELDS)
+
+WRITER(write_opened, vprof_requests_opened, OPENED_FIELDS)
+WRITER(write_layer, vprof_layer, VPROF_LAYER_FIELDS)
+
+static int write_function(cJSON *o, const struct vprof_requests_function *x)
+{
+	int ok = vprof_json_add_number(o, "parent", x->parent == VPROF_NONE ? NAN : x->parent);
+
+	W_FIELDS(FUNCTION_FIELDS)
+	return ok;
+}
 
 static int write_visit(cJSON *o, const struct vprof_requests_visit *x)
 {
@@ -102,6 +119,18 @@ static int write_pattern(cJSON *o, const struct vprof_requests_pattern *x)
 	return ok && add_latency(o, "latency", &x->latency);
 }
 
+static int add_functions(cJSON *o, const struct vprof_requests_results *r, const struct vprof_requests_visit *v)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "functions");
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < v->n_functions; i++) {
+		o = vprof_json_add_object(list);
+		ok = o && write_function(o, &r->visit_functions.v[v->first_function + i]);
+	}
+	return ok;
+}
+
 static int add_requests(cJSON *o, const struct vprof_requests_results *r)
 {
 	cJSON *list = cJSON_AddArrayToObject(o, "requests"), *visits;
@@ -116,6 +145,7 @@ static int add_requests(cJSON *o, const struct vprof_requests_results *r)
 		for (size_t k = 0; ok && visits && k < x->n_visits; k++) {
 			o = vprof_json_add_object(visits);
 			ok &= o && write_visit(o, &r->visits.v[x->first_visit + k]);
+			ok = ok && (!r->functions || add_functions(o, r, &r->visits.v[x->first_visit + k]));
 		}
 		ok &= visits != NULL;
 	}
@@ -134,6 +164,9 @@ static int write_all(cJSON *o, const struct vprof_requests_results *x)
 	WRITE_LIST(patterns, n_patterns, write_pattern);
 	WRITE_LIST(links, n_links, write_link);
 	WRITE_LIST(clocks, n_clocks, write_clock);
+	WRITE_LIST(opened, n_opened, write_opened);
+	if (x->functions)
+		WRITE_LIST_AS("layers", functions->layers, functions->n_layers, write_layer);
 	if (x->requests)
 		ok &= add_requests(o, x);
 	return ok;

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
+#include "analysis/results/results.h"
 #include "common/array.h"
 #include "common/hash/string_set.h"
 
@@ -63,8 +64,29 @@ struct vprof_requests_visit { /* one of a listed request, its calls after it; ti
 	uint32_t pid, tid;
 	double confidence;
 	uint64_t request_bytes, reply_bytes;
-	double from_ns, latency_ns;	  /* at the caller's end, else as served */
-	double served_from_ns, served_ns; /* at the server's end; NaN: not recorded */
+	double from_ns, latency_ns;	    /* at the caller's end, else as served */
+	double served_from_ns, served_ns;   /* at the server's end; NaN: not recorded */
+	size_t first_function, n_functions; /* in `visit_functions` */
+};
+
+struct vprof_requests_function { /* in a listed visit, on the stack of the thread that served it */
+	uint32_t parent;	 /* among the visit's; VPROF_NONE: outermost */
+	const char *name, *file; /* file: as of struct vprof_layer */
+	double low_ns, high_ns;
+};
+
+/* The visits of a tier on one host, opened into the functions that their threads ran. Those of the requests that
+ * figures are about. */
+struct vprof_requests_opened {
+	const char *tier, *host;
+	const char *how;    /* "measured" by probes, "inferred" from stacks */
+	uint64_t n_visits;  /* served there */
+	uint64_t n_opened;  /* all figures are of these; left out are those */
+	uint64_t n_shared;  /* ... whose thread worked for several at once, */
+	uint64_t n_passed;  /* ... which another thread replied to than received them, */
+	uint64_t n_outside; /* ... of whose time some was not recorded so, */
+	uint64_t n_sampled; /* ... some of whose calls were only counted */
+	size_t layer;	    /* in `functions`: the visit, followed by what is beneath it */
 };
 
 struct vprof_requests_clock { /* of a host, against the first one */
@@ -105,6 +127,10 @@ struct vprof_requests_results {
 	struct vprof_requests_one *requests; /* all of them by time, if that was asked for */
 	size_t n_listed;
 	VPROF_ARRAY(struct vprof_requests_visit) visits; /* of the listed requests */
+	struct vprof_requests_opened *opened;		 /* as the tiers */
+	size_t n_opened;
+	struct vprof_results *functions;			     /* its layers; NULL: no visit is opened */
+	VPROF_ARRAY(struct vprof_requests_function) visit_functions; /* of the listed visits */
 	struct vprof_strings strings;
 };
 

@@ -7,6 +7,7 @@
 
 #include "report/format_value.h"
 #include "report/paths/paths_answer.h"
+#include "report/paths/visit_lines.h"
 #include "report/report_parts.h"
 
 #define DEFAULT_PATTERNS 10
@@ -173,7 +174,7 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_req
 	vprof_report_labelled_text(style, "coverage", &t, out);
 }
 
-void vprof_report_paths_list(const struct vprof_requests_results *r, struct vprof_text *out)
+void vprof_report_paths_list(const struct vprof_requests_results *r, int opens_visits, struct vprof_text *out)
 {
 	for (size_t i = 0; i < r->n_listed; i++) {
 		const struct vprof_requests_one *q = &r->requests[i];
@@ -184,6 +185,8 @@ void vprof_report_paths_list(const struct vprof_requests_results *r, struct vpro
 		vprof_text_add(out, " > ");
 		vprof_format_clean(out, q->path);
 		vprof_text_add(out, "\n");
+		if (opens_visits)
+			vprof_visit_list(r, q, out);
 	}
 }
 
@@ -226,6 +229,7 @@ void vprof_report_paths(const struct vprof_requests_results *r, const struct vpr
 	add_patterns(&style, r, o->top ? o->top : DEFAULT_PATTERNS, out);
 	add_tiers(&style, r, out);
 	add_legend(&style, r, out);
+	vprof_visit_functions(&style, r, out);
 	add_causes(&style, r, of_run, out);
 	add_links(&style, r, out);
 	add_clocks(&style, r, out);

@@ -12,7 +12,7 @@
 void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_results *of_run,
 			const struct vprof_report_options *o, struct vprof_text *out);
 
-/* Each request by itself, one line for each. */
-void vprof_report_paths_list(const struct vprof_requests_results *r, struct vprof_text *out);
+/* Each request by itself, one line for each; with opens_visits followed by its visits and what their threads ran. */
+void vprof_report_paths_list(const struct vprof_requests_results *r, int opens_visits, struct vprof_text *out);
 
 #endif

@@ -17,4 +17,4 @@ function keys() {
 		if (key === "n" || key === "p") stepRequest(key === "n" ? 1 : -1);
 	});
 }
-drawParts([theme, head, tierTable, patterns, requestTimeline, responseTimes, trust, search, keys]);
+drawParts([theme, head, tierTable, openedTiers, patterns, requestTimeline, responseTimes, trust, search, keys]);

@@ -38,6 +38,7 @@ function showRequest(request, scroll) {
 	byId("which").value = i;
 	box.append(el("p.small", null, `${duration(request.latency_ns)}, from ${request.client}, ${request.state}` + (request.confidence < 1 ? ` (${percent(request.confidence)})` : "")));
 	drawRequest(box, request);
+	box.append(...openedVisits(request));
 	if (scroll) byId("requests").scrollIntoView({ block: "start" });
 }
 function stepRequest(step) {

@@ -15,6 +15,15 @@ addEventListener("load", () => {
 		const longest = Math.max(...q.visits.map(v => v.latency_ns)), widths = all("#waterfall .called").map(b => +b.getAttribute("width"));
 		expect(Math.abs(widths[0] - Math.max(...widths)) < 1 && q.visits[0].latency_ns === longest, what + ": the request itself is the longest");
 	}
+	/* The chosen request's visits that are opened, and the tiers' in the mean: what is around all of a visit is left out. */
+	function checkFunctions(q) {
+		const lists = all("#waterfall details.functions"), opened = q.visits.filter(v => v.functions.length);
+		expect(lists.length === opened.length && opened.length > 0, `${lists.length} visits are opened, not ${opened.length}`);
+		expect(all("li", lists[0]).map(l => l.dataset.function).join() === opened[0].functions.slice(1).map(f => f.name).join(), "functions of a visit");
+		const tier = $("#opened details");
+		expect(tier.dataset.opened === R.opened[0].tier && all("li", tier).length === 1 && /^80.*90/.test($("li", tier).textContent), "functions of a tier: " + tier.textContent);
+		expect(/10 left out/.test(tier.textContent), "visits that are left out");
+	}
 	function checkPatterns() {
 		const cards = all("#pictures .pattern");
 		expect(cards.length === Math.min(12, R.patterns.length), "patterns: " + cards.length);
@@ -46,6 +55,7 @@ addEventListener("load", () => {
 			expect(shown.every(q => q.state !== "ambiguous" && q.is_whole), "only requests of which all is known");
 			expect(all("#which option").length === shown.length && shown.length <= 112, "requests to choose from: " + shown.length);
 			checkRequest(shown[0], "slowest");
+			checkFunctions(shown[0]);
 			press(document.body, "n");
 			expect($("#which").value === "1", "the next request");
 			checkRequest(shown[1], "second");

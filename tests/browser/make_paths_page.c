@@ -67,6 +67,72 @@ static void add_visit(struct vprof_requests_one *q, uint32_t parent, size_t tier
 	q->n_visits++;
 }
 
+/* In a visit to the database: around it `serve`, in that `query`, which reads. */
+static void open_visit(double length_ns)
+{
+	struct vprof_requests_visit *v = &r->visits.v[r->visits.n - 1];
+	const char *names[] = { "serve", "query", "pread64" };
+
+	v->first_function = r->visit_functions.n;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct vprof_requests_function *f = VPROF_PUSH(&r->visit_functions);
+
+		if (!f)
+			abort();
+		*f = (struct vprof_requests_function){ i ? i - 1 : VPROF_NONE, text(names[i]), text("postgres"),
+						       length_ns * (i == 2 ? 0.5 :
+								    i	   ? 0.8 :
+									     1),
+						       length_ns * (i == 2 ? 0.6 :
+								    i	   ? 0.9 :
+									     1) };
+		v->n_functions++;
+	}
+}
+
+static void open_tier(void)
+{
+	const struct vprof_layer layers[] = {
+		{ .kind = VPROF_LAYER_MEASURED,
+		  .name = "a visit",
+		  .low_ns = 1e6,
+		  .high_ns = 1e6,
+		  .share_low = 1,
+		  .share_high = 1 },
+		{ .kind = VPROF_LAYER_PROGRAM,
+		  .name = "serve",
+		  .low_ns = 1e6,
+		  .high_ns = 1e6,
+		  .share_low = 1,
+		  .share_high = 1 },
+		{ .kind = VPROF_LAYER_PROGRAM,
+		  .parent = 1,
+		  .name = "query",
+		  .low_ns = 8e5,
+		  .high_ns = 9e5,
+		  .share_low = 0.7,
+		  .share_high = 0.8 },
+	};
+
+	r->functions = vprof_results_new();
+	r->opened = calloc(4, sizeof *r->opened);
+	if (!r->functions || !r->opened || !(r->functions->layers = calloc(4, sizeof *layers)))
+		abort();
+	r->functions->n_layers = 3;
+	for (size_t i = 0; i < 3; i++) {
+		r->functions->layers[i] = layers[i];
+		r->functions->layers[i].key = i ? "" : r->tiers[2].name;
+		r->functions->layers[i].name = text(layers[i].name);
+		r->functions->layers[i].file = i ? text("postgres") : "";
+	}
+	r->opened[r->n_opened++] = (struct vprof_requests_opened){ .tier = r->tiers[2].name,
+								   .host = text("db"),
+								   .how = "inferred",
+								   .n_visits = 400,
+								   .n_opened = 390,
+								   .n_shared = 10 };
+}
+
 /* Of pattern p: the first tier, which calls the second, which calls the third p + 1 times and then the fourth. */
 static void add_request(size_t number, size_t p, size_t n_calls)
 {
@@ -84,10 +150,12 @@ static void add_request(size_t number, size_t p, size_t n_calls)
 					  .first_visit = r->visits.n };
 	add_visit(q, VPROF_NONE, 0, from_ns, length_ns);
 	add_visit(q, 0, 1, from_ns + 0.1 * length_ns, 0.8 * length_ns);
-	for (size_t i = 0; i < n_calls; i++)
+	for (size_t i = 0; i < n_calls; i++) {
 		add_visit(q, 1, 2 + (r->n_tiers > 10 ? i % (r->n_tiers - 4) : 0),
 			  from_ns + length_ns * (0.2 + 0.5 * (double)i / (double)n_calls),
 			  0.4 * length_ns / (double)n_calls);
+		open_visit(0.8 * 0.4 * length_ns / (double)n_calls);
+	}
 	add_visit(q, 1, 3, from_ns + 0.75 * length_ns, 0.1 * length_ns);
 }
 
@@ -106,6 +174,7 @@ static void fill(size_t n_requests, size_t n_patterns, size_t n_more_tiers, size
 	for (size_t i = 0; i < n_more_tiers; i++)
 		add_tier(vprof_strings_keep(&r->strings, (char[]){ 't', (char)('a' + i % 26), 0 }), 1, 0.01);
 	add_transit();
+	open_tier();
 	for (size_t p = 0; p < n_patterns; p++) {
 		char path[80];
 

@@ -377,6 +377,7 @@ static uint32_t host_of(struct vprof_socket_input *input, const struct vprof_tra
 int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_trace *trace, struct vprof_error *err)
 {
 	struct reading g = { .input = input, .h = &input->history, .trace = trace };
+	struct vprof_socket_source *source;
 	int ret;
 
 	if (!(trace->header.kernel_kinds & VP_KERNEL_SOCKETS))
@@ -388,7 +389,10 @@ int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_
 		input->base_ns = trace->header.start_realtime_ns - BEFORE_NS;
 	g.start_ns = trace->header.start_realtime_ns - input->base_ns;
 	g.host = host_of(input, trace);
-	ret = g.host == VPROF_NONE ? VPROF_ERR_NOMEM : VPROF_OK;
+	source = g.host == VPROF_NONE ? NULL : VPROF_PUSH(&input->sources);
+	if (source)
+		*source = (struct vprof_socket_source){ g.host, g.start_ns };
+	ret = source ? VPROF_OK : VPROF_ERR_NOMEM;
 	if (!ret)
 		ret = read_tables(&g, err);
 	if (!ret)
@@ -411,5 +415,6 @@ int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_
 void vprof_socket_input_release(struct vprof_socket_input *input)
 {
 	vprof_socket_history_release(&input->history);
+	VPROF_ARRAY_RELEASE(&input->sources);
 	vprof_strings_release(&input->strings);
 }

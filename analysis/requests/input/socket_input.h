@@ -8,10 +8,16 @@
 #include "common/hash/string_set.h"
 #include "trace/reader.h"
 
+struct vprof_socket_source { /* a trace that was added */
+	uint32_t host;
+	uint64_t start_ns; /* its start in the history's time */
+};
+
 struct vprof_socket_input {
 	struct vprof_socket_history history; /* its texts belong to `strings` */
 	struct vprof_strings strings;
-	uint64_t base_ns; /* time of day that is the history's 0 */
+	uint64_t base_ns;				 /* time of day that is the history's 0 */
+	VPROF_ARRAY(struct vprof_socket_source) sources; /* in the order in which they were added */
 	uint64_t n_transfers;
 	uint64_t n_unknown;  /* transfers of sockets of which nothing else is known: left out */
 	const char *missing; /* what was not recorded, and what to do; "" */

@@ -16,10 +16,11 @@
 #include "report/paths/report_paths.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "report paths [RUN...] [--html [FILE]] [--requests] [--json] [--top N]",
+	.synopsis = "report paths [RUN...] [--html [FILE]] [--requests [--visits]] [--json] [--top N]",
 	.purpose =
 		"Tells the paths of requests through threads and processes, in a run that was recorded with vprof record\n"
-		"--paths: which tiers they visit how often, how long each took, and which of them makes the slow ones slow.\n"
+		"--paths: which tiers they visit how often, how long each took, and which of them makes the slow ones slow;\n"
+		"and, where there were probes or stacks (--stacks), which functions ran in a visit.\n"
 		"RUN is a number or a folder; several, recorded on one host each, are joined. With --html it draws paths and\n"
 		"requests: paths.html in the first run's folder, or FILE, which may be - for standard output. Exit status 3\n"
 		"when no request was found.",
@@ -43,7 +44,7 @@ static struct vprof_results *results_of(const struct vprof_operands *runs)
 	return results;
 }
 
-static int print_text(const struct vprof_requests_results *r, const struct vprof_operands *runs, long top,
+static int print_text(const struct vprof_requests_results *r, const struct vprof_operands *runs, long top, int visits,
 		      struct vprof_error *err)
 {
 	struct vprof_report_options options = vprof_print_options(top);
@@ -51,7 +52,7 @@ static int print_text(const struct vprof_requests_results *r, const struct vprof
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	if (r->requests)
-		vprof_report_paths_list(r, &text);
+		vprof_report_paths_list(r, visits, &text);
 	else
 		vprof_report_paths(r, of_run, &options, &text);
 	vprof_results_free(of_run);
@@ -97,10 +98,11 @@ int vprof_cmd_report_paths(int argc, char **argv)
 {
 	const char *file = NULL;
 	long top = 0;
-	int html = 0, json = 0, requests = 0;
+	int html = 0, json = 0, requests = 0, visits = 0;
 	const struct vprof_option options[] = {
 		{ "html", VPROF_OPTION_FLAG, &html, NULL, "draw paths, requests and response times: one HTML file" },
 		{ "requests", VPROF_OPTION_FLAG, &requests, NULL, "tell each request by itself (with --json: too)" },
+		{ "visits", VPROF_OPTION_FLAG, &visits, NULL, "of each request the visits, and the functions in them" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print tiers, paths and links as JSON (docs/results.md)" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "paths to show (default 10)" },
 		{ NULL },
@@ -114,6 +116,9 @@ int vprof_cmd_report_paths(int argc, char **argv)
 		status = sort_operands(&operands, html, &runs, &file);
 	if (status < 0 && html && json)
 		status = vprof_options_misused(&usage, "--html and --json are two reports: ask for one");
+	if (status < 0 && visits && (!requests || json || html))
+		status = vprof_options_misused(&usage,
+					       "--visits goes with --requests as text: --json and --html have them");
 	if (status >= 0)
 		return status;
 	r = vprof_requests_results_new();
@@ -122,7 +127,7 @@ int vprof_cmd_report_paths(int argc, char **argv)
 	if (!rc)
 		rc = html ? write_page(r, runs.n_words ? runs.words[0] : NULL, file, &err) :
 		     json ? vprof_print_json(vprof_requests_results_json(r), &err) :
-			    print_text(r, &runs, top, &err);
+			    print_text(r, &runs, top, visits, &err);
 	status = rc				? vprof_complain(rc, &err) :
 		 vprof_report_paths_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE :
 						  VPROF_EXIT_OK;

@@ -75,6 +75,31 @@ static void write_ports(const struct sockaddr_in at[N_SERVERS])
 		die(path);
 }
 
+/* What each request's functions took, in ns: at least, at most. */
+static void write_visits(const struct shared *s)
+{
+	const char *path = getenv("TRUTH_VISITS");
+	FILE *f = path ? fopen(path, "w") : NULL;
+	const struct {
+		const char *name;
+		const struct plant_log *log;
+	} functions[] = { { "price_order", &s->price }, { "look_up", &s->look_up }, { "rebuild_page", &s->rebuild } };
+
+	for (size_t i = 0; f && i < s->n; i++) {
+		fputs(i ? ",\n{" : "[\n{", f);
+		for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
+			const struct plant_stretch *x = &functions[k].log->stretches[i];
+
+			fprintf(f, "%s\"%s\": [%.0f, %.0f]", k ? ", " : "", functions[k].name,
+				(double)(x->to - x->from) / plant_ticks_per_ns,
+				(double)(x->after - x->before) / plant_ticks_per_ns);
+		}
+		fputs("}", f);
+	}
+	if (f && (fputs("\n]\n", f) < 0 || fclose(f)))
+		die(path);
+}
+
 static struct shared *make_shared(struct plant_options *o)
 {
 	struct shared *s = share(sizeof *s);
@@ -151,5 +176,6 @@ int main(int argc, char **argv)
 		add_job(&truth, s, &s->jobs[i]);
 	for (int i = 0; i < N_SERVERS; i++)
 		failed |= waitpid(pids[i], &status, 0) != pids[i] || status;
+	write_visits(s);
 	return truth_write(&truth, &answer) || failed;
 }

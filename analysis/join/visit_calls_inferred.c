@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Of visits whose threads have stacks: the events between begin and end, each with one more frame outside. */
+#include <string.h>
+
+#include "analysis/join/visit_stacks.h"
+
+struct seen_thread { /* of the events, by tid, then time */
+	uint32_t tid, thread;
+	uint64_t begin;
+};
+
+struct inferring {
+	struct vprof_visit_group *groups;
+	size_t n_groups;
+	const struct vprof_latency_history *events;
+	uint32_t **made; /* [groups][stacks of the events] number in the group's history + 1; 0: not made */
+	VPROF_ARRAY(struct seen_thread) seen;
+};
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct seen_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) :
+				      (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* NULL: the thread was not seen for all of the stretch. */
+static const struct vprof_latency_thread *find_thread(const struct inferring *g, const struct vprof_visit_stretch *s,
+						      int *is_known)
+{
+	size_t low = 0, high = g->seen.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (g->seen.v[middle].tid < s->tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < g->seen.n && g->seen.v[low].tid == s->tid; low++) {
+		const struct vprof_latency_thread *t = &g->events->threads.v[g->seen.v[low].thread];
+
+		*is_known = 1;
+		if (t->begin <= s->from && s->to <= t->end)
+			return t;
+	}
+	return NULL;
+}
+
+static uint32_t stack_of(struct inferring *g, uint32_t group, uint32_t stack)
+{
+	const struct vprof_latency_stack *from = &g->events->stacks.v[stack];
+	uint32_t *made = g->made[group], n = from->n;
+
+	if (!made)
+		made = g->made[group] = calloc(g->events->stacks.n + 1, sizeof *made);
+	if (!made)
+		return VPROF_NONE;
+	n = n < VPROF_LATENCY_DEPTH_MAX ? n : VPROF_LATENCY_DEPTH_MAX - 1;
+	if (!made[stack])
+		made[stack] = 1 + vprof_visit_stack_add(&g->groups[group].history, g->events->frames.v + from->first, n,
+							from->n_user < n ? from->n_user : n);
+	return made[stack] ? made[stack] - 1 : VPROF_NONE;
+}
+
+/* Adds what is known of a stretch. *n: of the visit's stretches, those before it. */
+static int add_stretch(struct inferring *g, uint32_t group, const struct vprof_latency_thread *t,
+		       const struct vprof_visit_stretch *s, uint32_t n)
+{
+	struct vprof_latency_history *h = &g->groups[group].history;
+	const struct vprof_latency_event *e = g->events->events.v;
+	size_t i = vprof_latency_event_at(g->events, t, s->from), last = t->first_event + t->n_events;
+	/* the time since the stretch before is nobody's */
+	uint32_t flags = n ? VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU : 0;
+	int is_held = i > t->first_event && i < last && (e[i].flags & VPROF_LATENCY_HELD), ret;
+
+	ret = vprof_visit_event_add(h, s->from, VPROF_VISIT_STACK_ALONE, flags);
+	if (!ret && is_held)
+		ret = vprof_visit_event_add(h, s->from, stack_of(g, group, e[i - 1].stack), 0);
+	for (int is_next = !is_held; i < last && e[i].t <= s->to && !ret; i++, is_next = 0)
+		ret = vprof_visit_event_add(h, e[i].t, stack_of(g, group, e[i].stack),
+					    is_next ? e[i].flags & (VPROF_LATENCY_NEW_CALL | VPROF_LATENCY_SKIPPED) :
+						      e[i].flags);
+	if (ret)
+		return ret;
+	if (i < last && i > t->first_event && (e[i].flags & VPROF_LATENCY_HELD) && (is_held || e[i - 1].t >= s->from)) {
+		ret = vprof_visit_event_add(h, s->to, stack_of(g, group, e[i - 1].stack), e[i].flags);
+		flags = VPROF_LATENCY_NEW_CALL;
+	} else {
+		flags = i < last ? e[i].flags & VPROF_LATENCY_SKIPPED : VPROF_LATENCY_SKIPPED;
+	}
+	return ret ? ret : vprof_visit_event_add(h, s->to, VPROF_VISIT_STACK_ALONE, flags);
+}
+
+static int infer_one(struct inferring *g, const struct vprof_visit_work *w, const struct vprof_visit_stretch *s,
+		     unsigned char *is_done)
+{
+	struct vprof_visit_group *group = &g->groups[w->group];
+	const struct vprof_latency_thread *t = NULL;
+	size_t first = group->history.events.n;
+	int ret = VPROF_OK, is_known = 0;
+
+	for (uint32_t i = 0; i < w->n && !ret; i++) {
+		t = find_thread(g, &s[i], &is_known);
+		if (!t) {
+			group->history.events.n = first;
+			group->n_outside += is_known;
+			*is_done = (unsigned char)is_known;
+			return VPROF_OK;
+		}
+		ret = add_stretch(g, w->group, t, &s[i], i);
+	}
+	*is_done = 1;
+	return ret ? ret : vprof_visit_group_add(group, w->visit, s, w->n, first);
+}
+
+static int prepare(struct inferring *g)
+{
+	g->made = calloc(g->n_groups + 1, sizeof *g->made);
+	if (!g->made || VPROF_RESERVE(&g->seen, g->events->threads.n + 1))
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < g->events->threads.n; i++)
+		g->seen.v[g->seen.n++] =
+			(struct seen_thread){ g->events->threads.v[i].tid, i, g->events->threads.v[i].begin };
+	if (vprof_array_sort(g->seen.v, g->seen.n, sizeof *g->seen.v, by_tid))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < g->n_groups; i++) {
+		struct vprof_latency_history *h = &g->groups[i].history;
+
+		h->may_follow = g->events->may_follow;
+		h->may_become = g->events->may_become;
+		h->arg = g->events->arg;
+		h->is_continuous = g->events->is_continuous;
+		if (VPROF_RESERVE(&h->functions, g->events->functions.n + 1))
+			return VPROF_ERR_NOMEM;
+		memcpy(h->functions.v, g->events->functions.v, g->events->functions.n * sizeof *h->functions.v);
+		h->functions.n = g->events->functions.n;
+		if (vprof_visit_group_begin(&g->groups[i], g->events->begin, g->events->end))
+			return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
+int vprof_visit_calls_inferred(struct vprof_visit_group *groups, size_t n_groups, const struct vprof_visit_work *work,
+			       size_t n_work, const struct vprof_visit_stretch *stretches, unsigned char *is_done,
+			       const struct vprof_latency_history *events)
+{
+	struct inferring g = { .groups = groups, .n_groups = n_groups, .events = events };
+	int ret = prepare(&g);
+
+	for (size_t i = 0; i < n_work && !ret; i++)
+		if (!is_done[i])
+			ret = infer_one(&g, &work[i], stretches + work[i].first, &is_done[i]);
+	for (size_t i = 0; i < n_groups && g.made; i++)
+		free(g.made[i]);
+	free(g.made);
+	VPROF_ARRAY_RELEASE(&g.seen);
+	return ret;
+}
