@@ -26,6 +26,7 @@
 #include "analysis/transactions/crosstalk.h"
 #include "analysis/common_frames.h"
 #include "analysis/tiers_of_intervals.h"
+#include "analysis/tiers_without_probes.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/variance/tree_fill.h"
 #include "analysis/warnings.h"
@@ -346,10 +347,12 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 	a->sources = calloc(a->n_sources, sizeof *a->sources);
 	if (!a->sources)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for %zu traces", a->n_sources);
-	for (; a->n_open < a->n_sources && !ret; a->n_open++)
+	for (; a->n_open < a->n_sources && !ret; a->n_open++) {
+		a->sources[a->n_open].enrich = vprof_tiers_without_probes_add;
 		ret = vprof_source_open(&a->sources[a->n_open],
 					o->n_trace_dirs ? o->trace_dirs[a->n_open] : o->trace_dir, o->n_threads,
 					read_progress, a, err);
+	}
 	if (!ret && (fill_closed(a) || fill_switches(a) || choose_interval(a)))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!ret && vprof_call_paths_find(&a->call_paths, a->sources, a->n_sources))

@@ -70,6 +70,15 @@ static int name_processes(const struct sockets *s, const char **names)
 	return VPROF_OK;
 }
 
+/* A thread that stands for a tier without probes has waits of the tier's name, and no others; else NULL. */
+static const char *tier_of_waits(const struct vprof_timeline *timeline, const struct vprof_thread_timeline *t)
+{
+	const char *name = t->waits.n && t->waits.v[0].name < timeline->n_names ? timeline->names[t->waits.v[0].name] :
+										  "";
+
+	return vprof_wait_name_is_tier(name) ? name + strlen(VPROF_TIER_PREFIX) : NULL;
+}
+
 /* Threads are found in the other history by their process' number; one that several had one after the other tells
  * nothing. */
 static int name_threads(struct named *named, const struct sockets *s, const struct vprof_timeline *timeline)
@@ -81,9 +90,10 @@ static int name_threads(struct named *named, const struct sockets *s, const stru
 	named->of_thread = calloc(timeline->n_threads + 1, sizeof *named->of_thread);
 	ret = named->of_thread ? ret : VPROF_ERR_NOMEM;
 	for (size_t t = 0; t < timeline->n_threads && !ret; t++) {
-		const char *name = NULL;
+		const struct vprof_thread_timeline *thread = &timeline->threads[t];
+		const char *name = tier_of_waits(timeline, thread);
 
-		for (size_t i = 0; i < h->processes.n; i++)
+		for (size_t i = 0; i < h->processes.n && !tier_of_waits(timeline, thread); i++)
 			if (h->processes.v[i].pid == timeline->threads[t].pid)
 				name = !name || !strcmp(name, names[i]) ? names[i] : OTHERS;
 		if (!name ||

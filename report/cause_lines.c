@@ -45,6 +45,11 @@ static void add_splits(const struct vprof_cause *c, struct vprof_text *line)
 	double rest = 0;
 	size_t shown = 0;
 
+	if (c->n_steps && c->steps[c->n_steps - 1].kind == VPROF_NODE_WAIT &&
+	    vprof_wait_name_is_tier(c->steps[c->n_steps - 1].name)) {
+		vprof_text_add(line, "no probes there: vprof report paths tells what is known of it");
+		return;
+	}
 	if (!c->n_splits && !(c->file && *c->file))
 		return;
 	vprof_text_add(line, c->n_splits ? "there" : "at ");

@@ -34,6 +34,8 @@ static int is_wait(const struct vprof_cause *c, size_t i)
 {
 	const struct vprof_step *s = &c->steps[i];
 
+	if (s->kind == VPROF_NODE_WAIT && vprof_wait_name_is_tier(s->name))
+		return 0; /* what others do, not a wait: a tier without probes */
 	return s->kind == VPROF_NODE_WAIT || s->kind == VPROF_NODE_QUEUED ||
 	       (s->kind == VPROF_NODE_SITE && i + 1 < c->n_steps);
 }

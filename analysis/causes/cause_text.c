@@ -17,7 +17,7 @@ static int is_end(const struct vprof_cause_drafts *d, const struct vprof_cause_d
 	if (unit == VPROF_UNIT_QUEUED)
 		return d->r->nodes[node].kind == VPROF_NODE_QUEUED;
 	if (unit == VPROF_UNIT_PREEMPTED)
-		return d->r->nodes[node].kind == VPROF_NODE_FUNCTION;
+		return vprof_node_is_unit(&d->r->nodes[node]);
 	return d->units->function[node] != VPROF_NONE && d->units->function[node] == d->units->units.v[unit].function;
 }
 
@@ -222,9 +222,10 @@ static void count_breakable(const struct vprof_cause_drafts *d, struct vprof_cau
 		if (d->of_node[i] != index || r->nodes[i].n_children ||
 		    !(r->nodes[i].var_ns2 >= COUNTED * c->share * r->nodes[0].var_ns2))
 			continue;
-		while (at && r->nodes[at].kind != VPROF_NODE_FUNCTION)
+		while (at && !vprof_node_is_unit(&r->nodes[at]))
 			at = r->nodes[at].parent;
-		probe = at ? vprof_plan_probe(d->plan, r->nodes[at].code) : NULL;
+		probe = at && r->nodes[at].kind == VPROF_NODE_FUNCTION ? vprof_plan_probe(d->plan, r->nodes[at].code) :
+									 NULL;
 		if (!probe || probe->broken_down || !probe->n_children)
 			continue;
 		while (k < n_seen && seen[k] != probe->code)

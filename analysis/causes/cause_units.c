@@ -84,11 +84,11 @@ static int find_functions(struct vprof_cause_units *u)
 	for (uint32_t i = 0; i < u->r->n_nodes && !ret; i++) {
 		uint32_t unit = VPROF_NONE, kind = u->r->nodes[i].kind;
 
-		if (kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_UNDIVIDED) {
+		if (vprof_node_is_unit(&u->r->nodes[i]) || kind == VPROF_NODE_UNDIVIDED) {
 			unit = unit_named(u, &by_name, i);
 			ret = unit == VPROF_NONE ? VPROF_ERR_NOMEM : 0;
 		}
-		u->function[i] = kind == VPROF_NODE_FUNCTION ? unit : VPROF_NONE;
+		u->function[i] = kind != VPROF_NODE_UNDIVIDED ? unit : VPROF_NONE;
 		u->undivided[i] = kind == VPROF_NODE_UNDIVIDED ? unit : VPROF_NONE;
 		if (!ret && kind == VPROF_NODE_UNDIVIDED)
 			u->units.v[unit].function = function_around(u, i);

@@ -19,16 +19,29 @@ static uint32_t code_of(const struct vprof_results *r, uint32_t node)
 	return node && r->nodes[node].is_blame == is_blame ? r->nodes[node].code : 0;
 }
 
+/* The tier without probes that the node stands for, or lies in; VPROF_NONE: none. */
+static uint32_t tier_named(const struct vprof_results *r, const struct vprof_tier_work *work, const char *const *names,
+			   uint32_t node)
+{
+	while (node && !vprof_node_is_unit(&r->nodes[node]))
+		node = r->nodes[node].parent;
+	for (uint32_t k = 0; node && r->nodes[node].kind == VPROF_NODE_WAIT && k < work->n_tiers; k++)
+		if (!strcmp(r->nodes[node].name + strlen(VPROF_TIER_PREFIX), names[k]))
+			return k;
+	return VPROF_NONE;
+}
+
 /* The tier that nine tenths of the nodes' functions ran in; VPROF_NONE: none, or not known. sums[n_tiers] is scratch.
  */
-static uint32_t tier_of_nodes(const struct vprof_results *r, const struct vprof_tier_work *work, const uint32_t *nodes,
-			      size_t n, double *sums)
+static uint32_t tier_of_nodes(const struct vprof_results *r, const struct vprof_tier_work *work,
+			      const char *const *names, const uint32_t *nodes, size_t n, double *sums)
 {
 	double all = 0;
 
 	memset(sums, 0, work->n_tiers * sizeof *sums);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t code = code_of(r, nodes[i]);
+		uint32_t named = tier_named(r, work, names, nodes[i]);
+		uint32_t code = named == VPROF_NONE ? code_of(r, nodes[i]) : 0;
 		double ticks = 0, mean = r->nodes[nodes[i]].mean_ns;
 
 		for (size_t k = 0; k < work->parts.n; k++)
@@ -36,6 +49,8 @@ static uint32_t tier_of_nodes(const struct vprof_results *r, const struct vprof_
 			    work->parts.v[k].is_blame == r->nodes[nodes[i]].is_blame)
 				ticks += (double)work->parts.v[k].ticks;
 		all += mean;
+		if (named != VPROF_NONE)
+			sums[named] += mean;
 		for (size_t k = 0; k < work->parts.n && ticks > 0; k++)
 			if (work->parts.v[k].code == code && work->parts.v[k].is_blame == r->nodes[nodes[i]].is_blame)
 				sums[work->parts.v[k].tier] += mean * (double)work->parts.v[k].ticks / ticks;
@@ -46,8 +61,8 @@ static uint32_t tier_of_nodes(const struct vprof_results *r, const struct vprof_
 	return VPROF_NONE;
 }
 
-static int find_lists(struct vprof_results *r, const struct vprof_tier_work *work, struct vprof_tier *tiers,
-		      double *sums)
+static int find_lists(struct vprof_results *r, const struct vprof_tier_work *work, const char *const *names,
+		      struct vprof_tier *tiers, double *sums)
 {
 	uint32_t *of_factor = malloc((r->n_factors + 1) * sizeof *of_factor);
 	uint32_t *of_cause = malloc((r->n_causes + 1) * sizeof *of_cause);
@@ -55,10 +70,10 @@ static int find_lists(struct vprof_results *r, const struct vprof_tier_work *wor
 
 	for (size_t i = 0; i < r->n_factors && !ret; i++)
 		of_factor[i] = r->factors[i].kind == VPROF_FACTOR_VARIANCE ?
-				       tier_of_nodes(r, work, r->factors[i].nodes, r->factors[i].n_nodes, sums) :
+				       tier_of_nodes(r, work, names, r->factors[i].nodes, r->factors[i].n_nodes, sums) :
 				       VPROF_NONE;
 	for (size_t i = 0; i < r->n_causes && !ret; i++)
-		of_cause[i] = tier_of_nodes(r, work, r->causes[i].nodes, r->causes[i].n_nodes, sums);
+		of_cause[i] = tier_of_nodes(r, work, names, r->causes[i].nodes, r->causes[i].n_nodes, sums);
 	for (uint32_t k = 0; k < work->n_tiers && !ret; k++) {
 		uint32_t *factors = calloc(r->n_factors + 1, sizeof *factors);
 		uint32_t *causes = calloc(r->n_causes + 1, sizeof *causes);
@@ -123,7 +138,7 @@ int vprof_tier_work_tell(struct vprof_results *r, const struct vprof_tier_work *
 
 	r->tiers = tiers;
 	if (!ret && work->n_intervals)
-		ret = find_lists(r, work, tiers, sums);
+		ret = find_lists(r, work, names, tiers, sums);
 	for (uint32_t k = 0; k < work->n_tiers && !ret && work->n_intervals; k++) {
 		tiers[k].name = names[k];
 		tiers[k].is_own = k == work->own;

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/results/verdict.h"
 #include "common/error.h"
@@ -78,6 +79,20 @@ static inline int
 vprof_node_is_sampled(const struct vprof_node *n) /* a hot function: some of its calls were only counted */
 {
 	return vprof_node_kind_is_code(n->kind) && n->n_timed < n->n_calls;
+}
+
+/* Wait nodes that stand for the time of a tier without probes (analysis/tiers_without_probes.h) are called so. */
+#define VPROF_TIER_PREFIX "tier "
+
+static inline int vprof_wait_name_is_tier(const char *name)
+{
+	return !strncmp(name, VPROF_TIER_PREFIX, sizeof VPROF_TIER_PREFIX - 1);
+}
+
+/* A function of the program, or a tier without probes, which stands where the functions of another one would. */
+static inline int vprof_node_is_unit(const struct vprof_node *n)
+{
+	return n->kind == VPROF_NODE_FUNCTION || (n->kind == VPROF_NODE_WAIT && vprof_wait_name_is_tier(n->name));
 }
 
 /* siblings a < b of one parent */

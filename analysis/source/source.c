@@ -15,6 +15,8 @@ int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threa
 		ret = vprof_timeline_build(&s->timeline, s->trace, n_threads, progress, arg, err);
 	if (!ret)
 		ret = vprof_wakes_match(s->timeline, &s->wakes, err);
+	if (!ret && s->enrich)
+		ret = s->enrich(s, err);
 	if (!ret)
 		ret = vprof_received_find(s->timeline, err);
 	if (!ret)

@@ -23,6 +23,9 @@ struct vprof_turn_latency {
 };
 
 struct vprof_source {
+	/* may add to the timeline when its wakes are matched; set before the source is opened, NULL: nothing is added
+	 */
+	int (*enrich)(struct vprof_source *source, struct vprof_error *err);
 	struct vprof_trace *trace;
 	struct vprof_timeline *timeline;
 	struct vprof_wake_counts wakes;

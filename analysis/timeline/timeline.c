@@ -357,6 +357,43 @@ out:
 	return ret;
 }
 
+uint32_t vprof_timeline_add_name(struct vprof_timeline *timeline, const char *text)
+{
+	struct vprof_timeline_private *p = timeline->private;
+	uint64_t hash;
+	const char **name;
+
+	if (vprof_timeline_add_string(timeline, text, &hash))
+		return VPROF_NONE;
+	name = VPROF_PUSH(&p->names);
+	if (!name)
+		return VPROF_NONE;
+	*name = vprof_timeline_string(timeline, hash);
+	timeline->names = p->names.v;
+	timeline->n_names = p->names.n;
+	return (uint32_t)(p->names.n - 1);
+}
+
+int vprof_timeline_add_threads(struct vprof_timeline *timeline, size_t n)
+{
+	static const struct vprof_trace_thread nothing; /* no chunks: the calls of such a thread are never read */
+	struct vprof_thread_timeline *grown = realloc(timeline->threads, (timeline->n_threads + n + 1) * sizeof *grown);
+	uint32_t thread_seq = 0, process_seq = 0;
+
+	if (!grown)
+		return VPROF_ERR_NOMEM;
+	timeline->threads = grown;
+	for (size_t i = 0; i < timeline->n_threads; i++) {
+		thread_seq = grown[i].thread_seq > thread_seq ? grown[i].thread_seq : thread_seq;
+		process_seq = grown[i].process_seq > process_seq ? grown[i].process_seq : process_seq;
+	}
+	for (; n; n--)
+		grown[timeline->n_threads++] = (struct vprof_thread_timeline){ .thread_seq = ++thread_seq,
+									       .process_seq = ++process_seq,
+									       .calls.source = &nothing };
+	return VPROF_OK;
+}
+
 static void line_release(struct vprof_thread_timeline *thr)
 {
 	vprof_call_index_release(&thr->calls);

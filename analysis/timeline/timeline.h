@@ -33,4 +33,11 @@ const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_
 /* A text that the trace does not have; *hash names it from now on. By one thread alone. OK or NOMEM. */
 int vprof_timeline_add_string(struct vprof_timeline *timeline, const char *text, uint64_t *hash);
 
+/* A name of waits that the trace does not have; VPROF_NONE without memory. By one thread alone. */
+uint32_t vprof_timeline_add_name(struct vprof_timeline *timeline, const char *text);
+
+/* n more threads, of processes of their own, which recorded nothing: what is known of them otherwise. They come after
+ * the others, which may move. Before anything is built on the timeline. OK or NOMEM. */
+int vprof_timeline_add_threads(struct vprof_timeline *timeline, size_t n);
+
 #endif

@@ -9,7 +9,9 @@ function verdictBadge(v) {
 const rangeOf = (low, high) => finite(low) && finite(high) ? ` ${percent(low).replace(" %", "")} … ${percent(high)}` : "";
 /* The change of the variance: "-95 %". */
 const changeOf = x => !finite(x) ? "-" : (x > 0 ? "-" : x < 0 ? "+" : "") + percent(Math.abs(x));
+const isTier = s => s && s.kind === "wait" && s.name.startsWith("tier "); /* without probes */
 function splitsOf(c) {
+	if (isTier(c.steps[c.steps.length - 1])) return [["no probes there", 1]];
 	const named = c.splits.filter(s => s.name && Math.abs(s.part) >= 0.005).slice(0, 6);
 	const rest = c.splits.reduce((sum, s) => sum + s.part, 0) - named.reduce((sum, s) => sum + s.part, 0);
 	const list = named.map(s => [s.kind === "body" ? "its own code" : s.name, s.part]);
