@@ -239,40 +239,59 @@ static int tell_visit(void *opening, uint32_t thread, const struct vprof_call_ti
 	return VPROF_OK;
 }
 
+/* Is there anything to say of visits of which none is opened? */
+static int is_worth_a_word(const struct opening *o, uint32_t tier, enum how how)
+{
+	const struct vprof_visit_group *g = &o->groups[how][tier];
+
+	return g->n_outside + g->n_sampled || (how == INFERRED && !o->groups[MEASURED][tier].visits.n &&
+					       (o->source->trace->header.kernel_kinds & VP_KERNEL_STACKS) &&
+					       o->counts[tier].n_shared + o->counts[tier].n_passed);
+}
+
+static int add_row(struct opening *o, uint32_t tier, enum how how, uint64_t n_opened)
+{
+	struct vprof_requests_results *to = o->to;
+	struct vprof_requests_opened *v = realloc(to->opened, (to->n_opened + 1) * sizeof *v);
+
+	if (!v)
+		return VPROF_ERR_NOMEM;
+	to->opened = v;
+	v += to->n_opened++;
+	*v = (struct vprof_requests_opened){
+		.tier = vprof_strings_keep(&to->strings, o->tiers.names.kept.v[tier]),
+		.host = vprof_strings_keep(&to->strings, o->found->history->hosts.v[o->source->host]),
+		.how = how_names[how],
+		.n_visits = o->counts[tier].n,
+		.n_opened = n_opened,
+		.n_shared = o->counts[tier].n_shared,
+		.n_passed = o->counts[tier].n_passed,
+		.n_outside = o->groups[how][tier].n_outside,
+		.n_sampled = o->groups[how][tier].n_sampled,
+		.layer = to->functions->n_layers,
+	};
+	return v->tier && v->host ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
 static int tell_group(struct opening *o, uint32_t tier, enum how how, struct vprof_error *err)
 {
 	struct vprof_visit_group *g = &o->groups[how][tier];
-	struct vprof_requests_opened *v;
 	struct vprof_call_sums sums = { .history = NULL };
-	int ret = VPROF_OK;
+	int ret;
 
-	/* what contradicts itself (a damaged trace) says nothing */
-	if (!g->visits.n || vprof_latency_history_check(&g->history, err))
-		return VPROF_OK;
+	if (!g->visits.n)
+		return is_worth_a_word(o, tier, how) ? add_row(o, tier, how, 0) : VPROF_OK;
+	if (vprof_latency_history_check(&g->history, err))
+		return VPROF_OK; /* what contradicts itself (a damaged trace) says nothing */
 	o->group = g;
 	o->sums = &sums;
 	o->place = calloc(g->history.frames.n + 2, sizeof *o->place);
-	v = realloc(o->to->opened, (o->to->n_opened + 1) * sizeof *v);
-	o->to->opened = v ? v : o->to->opened;
-	if (!o->place || !v)
-		ret = VPROF_ERR_NOMEM;
+	ret = o->place ? vprof_call_sums_build_each(&sums, &g->history, o->to->requests ? tell_visit : NULL, o, err) :
+			 VPROF_ERR_NOMEM;
 	if (!ret)
-		ret = vprof_call_sums_build_each(&sums, &g->history, o->to->requests ? tell_visit : NULL, o, err);
-	if (!ret) {
-		v[o->to->n_opened++] = (struct vprof_requests_opened){
-			.tier = vprof_strings_keep(&o->to->strings, o->tiers.names.kept.v[tier]),
-			.host = vprof_strings_keep(&o->to->strings, o->found->history->hosts.v[o->source->host]),
-			.how = how_names[how],
-			.n_visits = o->counts[tier].n,
-			.n_opened = sums.n_calls,
-			.n_shared = o->counts[tier].n_shared,
-			.n_passed = o->counts[tier].n_passed,
-			.n_outside = g->n_outside,
-			.n_sampled = g->n_sampled,
-			.layer = o->to->functions->n_layers,
-		};
+		ret = add_row(o, tier, how, sums.n_calls);
+	if (!ret)
 		ret = vprof_layers_describe(o->to->functions, &sums, o->tiers.names.kept.v[tier], sums.n_calls, 0);
-	}
 	vprof_call_sums_release(&sums);
 	free(o->place);
 	return ret;
@@ -290,7 +309,7 @@ static int fill_groups(struct opening *o, unsigned char *is_done, struct vprof_e
 	if (o->source->plan)
 		ret = vprof_timeline_build(&timeline, trace, 0, NULL, NULL, &ignored);
 	if (!ret && timeline)
-		ret = vprof_visit_calls_measured(o->groups[MEASURED], n, o->work.v, o->work.n, o->stretches.v, is_done,
+		ret = vprof_visit_calls_measured(o->groups[MEASURED], o->work.v, o->work.n, o->stretches.v, is_done,
 						 timeline, o->source->plan);
 	ret = ret == VPROF_ERR_NOMEM ? ret : VPROF_OK;
 	if (!ret && trace->n_kernel && (trace->header.kernel_kinds & VP_KERNEL_STACKS)) {
@@ -328,7 +347,7 @@ static int open_source(struct opening *o, struct vprof_error *err)
 	ret = is_done ? VPROF_OK : VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n && !ret; i++)
 		o->groups[MEASURED][i].name = o->groups[INFERRED][i].name = VISIT_NAME;
-	if (!ret && o->work.n)
+	if (!ret)
 		ret = fill_groups(o, is_done, err);
 	free(is_done);
 	for (enum how how = 0; how < HOWS; how++) {

@@ -46,8 +46,12 @@ struct adding {
 static uint64_t to_ticks(const struct adding *a, uint64_t ns)
 {
 	double since = ns > a->start_ns ? (double)(ns - a->start_ns) : 0;
+	double ticks = (double)a->source->trace->header.start_ticks + since / a->timeline->ns_per_tick;
 
-	return a->source->trace->header.start_ticks + (uint64_t)(since / a->timeline->ns_per_tick);
+	/* exact as long as doubles are: a trace's ticks begin somewhere, its lengths are small */
+	return ticks >= (double)VPROF_CALL_TIME_MAX ?
+		       VPROF_CALL_TIME_MAX :
+		       a->source->trace->header.start_ticks + (uint64_t)(since / a->timeline->ns_per_tick);
 }
 
 static int by_tid(const void *a, const void *b)

@@ -36,10 +36,10 @@ struct vprof_visit_group {
 };
 
 /* Groups hold their names, else zeroes; to be released in any case. `is_done` of each work is set where its visit is in
- * its group's history, or was left out of it and counted; the others' threads are not known here at all. NOMEM.
+ * its group's history, or was left out of it and counted; the others' threads have no probes. NOMEM.
  * O(calls in them), O(events in them * depth). */
-int vprof_visit_calls_measured(struct vprof_visit_group *groups, size_t n_groups, const struct vprof_visit_work *work,
-			       size_t n_work, const struct vprof_visit_stretch *stretches, unsigned char *is_done,
+int vprof_visit_calls_measured(struct vprof_visit_group *groups, const struct vprof_visit_work *work, size_t n_work,
+			       const struct vprof_visit_stretch *stretches, unsigned char *is_done,
 			       const struct vprof_timeline *timeline, const struct vprof_plan *plan);
 int vprof_visit_calls_inferred(struct vprof_visit_group *groups, size_t n_groups, const struct vprof_visit_work *work,
 			       size_t n_work, const struct vprof_visit_stretch *stretches, unsigned char *is_done,

@@ -28,8 +28,7 @@ static int by_tid(const void *a, const void *b)
 }
 
 /* NULL: the thread was not seen for all of the stretch. */
-static const struct vprof_latency_thread *find_thread(const struct inferring *g, const struct vprof_visit_stretch *s,
-						      int *is_known)
+static const struct vprof_latency_thread *find_thread(const struct inferring *g, const struct vprof_visit_stretch *s)
 {
 	size_t low = 0, high = g->seen.n;
 
@@ -44,7 +43,6 @@ static const struct vprof_latency_thread *find_thread(const struct inferring *g,
 	for (; low < g->seen.n && g->seen.v[low].tid == s->tid; low++) {
 		const struct vprof_latency_thread *t = &g->events->threads.v[g->seen.v[low].thread];
 
-		*is_known = 1;
 		if (t->begin <= s->from && s->to <= t->end)
 			return t;
 	}
@@ -96,23 +94,42 @@ static int add_stretch(struct inferring *g, uint32_t group, const struct vprof_l
 	return ret ? ret : vprof_visit_event_add(h, s->to, VPROF_VISIT_STACK_ALONE, flags);
 }
 
+/* With its first visit: there may be many tiers, most of which nothing is known of. */
+static int prepare_group(const struct inferring *g, struct vprof_visit_group *group)
+{
+	struct vprof_latency_history *h = &group->history;
+
+	if (h->stacks.n)
+		return VPROF_OK;
+	h->may_follow = g->events->may_follow;
+	h->may_become = g->events->may_become;
+	h->arg = g->events->arg;
+	h->is_continuous = g->events->is_continuous;
+	if (VPROF_RESERVE(&h->functions, g->events->functions.n + 1))
+		return VPROF_ERR_NOMEM;
+	memcpy(h->functions.v, g->events->functions.v, g->events->functions.n * sizeof *h->functions.v);
+	h->functions.n = g->events->functions.n;
+	return vprof_visit_group_begin(group, g->events->begin, g->events->end);
+}
+
 static int infer_one(struct inferring *g, const struct vprof_visit_work *w, const struct vprof_visit_stretch *s,
 		     unsigned char *is_done)
 {
 	struct vprof_visit_group *group = &g->groups[w->group];
 	const struct vprof_latency_thread *t = NULL;
 	size_t first = group->history.events.n;
-	int ret = VPROF_OK, is_known = 0;
+	int ret = VPROF_OK;
 
 	for (uint32_t i = 0; i < w->n && !ret; i++) {
-		t = find_thread(g, &s[i], &is_known);
+		t = find_thread(g, &s[i]);
 		if (!t) {
 			group->history.events.n = first;
-			group->n_outside += is_known;
-			*is_done = (unsigned char)is_known;
+			group->n_outside++;
+			*is_done = 1;
 			return VPROF_OK;
 		}
-		ret = add_stretch(g, w->group, t, &s[i], i);
+		ret = prepare_group(g, group);
+		ret = ret ? ret : add_stretch(g, w->group, t, &s[i], i);
 	}
 	*is_done = 1;
 	return ret ? ret : vprof_visit_group_add(group, w->visit, s, w->n, first);
@@ -128,20 +145,6 @@ static int prepare(struct inferring *g)
 			(struct seen_thread){ g->events->threads.v[i].tid, i, g->events->threads.v[i].begin };
 	if (vprof_array_sort(g->seen.v, g->seen.n, sizeof *g->seen.v, by_tid))
 		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < g->n_groups; i++) {
-		struct vprof_latency_history *h = &g->groups[i].history;
-
-		h->may_follow = g->events->may_follow;
-		h->may_become = g->events->may_become;
-		h->arg = g->events->arg;
-		h->is_continuous = g->events->is_continuous;
-		if (VPROF_RESERVE(&h->functions, g->events->functions.n + 1))
-			return VPROF_ERR_NOMEM;
-		memcpy(h->functions.v, g->events->functions.v, g->events->functions.n * sizeof *h->functions.v);
-		h->functions.n = g->events->functions.n;
-		if (vprof_visit_group_begin(&g->groups[i], g->events->begin, g->events->end))
-			return VPROF_ERR_NOMEM;
-	}
 	return VPROF_OK;
 }
 

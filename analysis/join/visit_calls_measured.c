@@ -42,7 +42,10 @@ struct measuring {
 
 static uint64_t to_ticks(const struct measuring *g, uint64_t ns)
 {
-	return g->timeline->trace->header.start_ticks + (uint64_t)((double)ns / g->timeline->ns_per_tick);
+	double ticks = (double)ns / g->timeline->ns_per_tick;
+
+	return g->timeline->trace->header.start_ticks +
+	       (ticks < (double)VPROF_CALL_TIME_MAX ? (uint64_t)ticks : VPROF_CALL_TIME_MAX);
 }
 
 static uint64_t to_ns(const struct measuring *g, uint64_t ticks)
@@ -260,7 +263,9 @@ static int measure_one(struct measuring *g, const struct vprof_visit_work *w, co
 			group->history.events.n = first;
 			return VPROF_OK;
 		}
-		if (!is_lost)
+		if (!group->history.stacks.n)
+			ret = vprof_visit_group_begin(group, 0, VPROF_LATENCY_TIME_MAX);
+		if (!ret && !is_lost)
 			ret = add_stretch(g, w->group, thread, &s[i]);
 		is_sampled = !is_lost && g->is_sampled;
 	}
@@ -272,8 +277,8 @@ static int measure_one(struct measuring *g, const struct vprof_visit_work *w, co
 	return ret || is_lost || is_sampled ? ret : vprof_visit_group_add(group, w->visit, s, w->n, first);
 }
 
-int vprof_visit_calls_measured(struct vprof_visit_group *groups, size_t n_groups, const struct vprof_visit_work *work,
-			       size_t n_work, const struct vprof_visit_stretch *stretches, unsigned char *is_done,
+int vprof_visit_calls_measured(struct vprof_visit_group *groups, const struct vprof_visit_work *work, size_t n_work,
+			       const struct vprof_visit_stretch *stretches, unsigned char *is_done,
 			       const struct vprof_timeline *timeline, const struct vprof_plan *plan)
 {
 	struct measuring g = { .groups = groups, .timeline = timeline, .plan = plan };
@@ -282,8 +287,6 @@ int vprof_visit_calls_measured(struct vprof_visit_group *groups, size_t n_groups
 	g.calls = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
 	if (!g.calls)
 		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < n_groups && !ret; i++)
-		ret = vprof_visit_group_begin(&groups[i], 0, VPROF_LATENCY_TIME_MAX);
 	for (size_t i = 0; i < n_work && !ret; i++)
 		if (!is_done[i])
 			ret = measure_one(&g, &work[i], stretches + work[i].first, &is_done[i]);

@@ -51,7 +51,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	D(latency_ns) D(served_from_ns) D(served_ns)
 #define FUNCTION_FIELDS(U, D, I, S, E) S(name) S(file) D(low_ns) D(high_ns)
 #define OPENED_FIELDS(U, D, I, S, E)                                                                                    \
-	S(tier) S(host) S(how) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled) U(layer)
+	S(tier) S(host) S(how) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled)
 #define RESULTS_FIELDS(U, D, I, S, E)                                                                                   \
 	S(run) S(missing) D(duration_ns) U(n_transfers) U(n_lost) U(n_unknown) U(n_hosts) U(n_connections) U(n_one_end)         \
 	U(n_guessed) U(n_translated) U(n_exchanges) U(n_greetings) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \
@@ -63,7 +63,14 @@ WRITER(write_figures, vprof_requests_latency, LATENCY_FIELDS)
 WRITER(write_link, vprof_requests_link, LINK_FIELDS)
 WRITER(write_clock, vprof_requests_clock, CLOCK_FIELDS)
 
-WRITER(write_opened, vprof_requests_opened, OPENED_FIELDS)
+static int write_opened(cJSON *o, const struct vprof_requests_opened *x)
+{
+	int ok = 1;
+
+	W_FIELDS(OPENED_FIELDS)
+	return ok && vprof_json_add_number(o, "layer", x->n_opened ? (double)x->layer : NAN);
+}
+
 WRITER(write_layer, vprof_layer, VPROF_LAYER_FIELDS)
 
 static int write_function(cJSON *o, const struct vprof_requests_function *x)

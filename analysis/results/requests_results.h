@@ -86,7 +86,7 @@ struct vprof_requests_opened {
 	uint64_t n_passed;  /* ... which another thread replied to than received them, */
 	uint64_t n_outside; /* ... of whose time some was not recorded so, */
 	uint64_t n_sampled; /* ... some of whose calls were only counted */
-	size_t layer;	    /* in `functions`: the visit, followed by what is beneath it */
+	size_t layer;	    /* in `functions`, if any are opened: the visit, followed by what is beneath */
 };
 
 struct vprof_requests_clock { /* of a host, against the first one */

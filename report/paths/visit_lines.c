@@ -51,17 +51,29 @@ static void add_left_out(const struct vprof_requests_opened *v, struct vprof_tex
 					vprof_format_count(reasons[i].n).s, reasons[i].why);
 }
 
+static void add_unopened(const struct vprof_style *style, const struct vprof_requests_opened *v, int is_first,
+			 struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "none of the %s visits to %s is opened", vprof_format_count(v->n_visits).s, v->tier);
+	add_left_out(v, &t);
+	vprof_report_labelled_text(style, is_first ? "functions" : "", &t, out);
+}
+
 void vprof_visit_functions(const struct vprof_style *style, const struct vprof_requests_results *r,
 			   struct vprof_text *out)
 {
 	for (size_t i = 0; i < r->n_opened; i++) {
 		const struct vprof_requests_opened *v = &r->opened[i];
-		struct vprof_text t = VPROF_TEXT_INIT;
 		int is_measured = !strcmp(v->how, "measured");
+		struct vprof_text t = VPROF_TEXT_INIT;
 		size_t around;
 
-		if (!v->n_opened || v->layer >= r->functions->n_layers)
+		if (!v->n_opened) {
+			add_unopened(style, v, !i, out);
 			continue;
+		}
 		around = find_around(r->functions, v->layer);
 		vprof_text_addf(&t, "in a visit to %s", v->tier);
 		if (r->n_hosts > 1)

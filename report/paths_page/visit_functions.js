@@ -11,15 +11,15 @@ function functionItems(list, parent, whole, tell) {
 }
 const howTold = how => how === "measured" ? "measured by probes" : "inferred from stacks";
 function openedTier(o) {
-	const all = R.layers.map((l, i) => ({ ...l, id: i, parent: l.parent === i ? null : l.parent })), root = all[o.layer];
-	if (!root) return null;
+	const all = (R.layers || []).map((l, i) => ({ ...l, id: i, parent: l.parent === i ? null : l.parent })), root = all[o.layer];
 	const part = l => spanOf(Math.min(1, l.low_ns / root.high_ns), Math.min(1, l.high_ns / root.low_ns), percent) +
 		(finite(l.share_low) && finite(l.share_high) ? ` (variance ${spanOf(l.share_low, Math.min(1, l.share_high), percent)})` : "");
 	const left = [[o.n_shared, "their thread worked for several at once"], [o.n_passed, "another thread replied"],
 		[o.n_outside, "not recorded all the time"], [o.n_sampled, "some calls were only counted"]].filter(x => x[0] > 0);
+	const why = left.map(([n, why]) => `; ${count(n)} left out: ${why}`).join("");
+	if (!root) return el("p.small", { "data-opened": o.tier }, `None of the ${count(o.n_visits)} visits to ${cut(o.tier, 80)} is opened${why}.`);
 	return el("details.functions", { "data-opened": o.tier }, el("summary", null, el("i.tier." + colour(o.tier), { "aria-hidden": "true" }),
-		`A visit to ${cut(o.tier, 80)}${R.n_hosts > 1 ? " on " + cut(o.host, 60) : ""}: ${duration(root.low_ns)}, ${howTold(o.how)} (${count(o.n_opened)} of ${count(o.n_visits)} visits` +
-		left.map(([n, why]) => `; ${count(n)} left out: ${why}`).join("") + ")"), functionItems(all, root.id, root.high_ns, part) || note("No function in it has a part of its time to speak of."));
+		`A visit to ${cut(o.tier, 80)}${R.n_hosts > 1 ? " on " + cut(o.host, 60) : ""}: ${duration(root.low_ns)}, ${howTold(o.how)} (${count(o.n_opened)} of ${count(o.n_visits)} visits${why})`), functionItems(all, root.id, root.high_ns, part) || note("No function in it has a part of its time to speak of."));
 }
 /* Below the table of tiers. */
 function openedTiers() {

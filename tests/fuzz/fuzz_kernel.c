@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/functions_of_visits.h"
 #include "analysis/latency/annotated_tree.h"
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/requests/described/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
+#include "analysis/tiers_without_probes.h"
 #include "analysis/waits/describe.h"
 #include "analysis/waits/input/annotation_marks.h"
 #include "tests/fuzz/fuzz_file.h"
@@ -124,6 +126,38 @@ static void check_waits(const struct vprof_trace *t)
 	vprof_waits_results_free(results);
 }
 
+/* Nor does what is joined with them: functions within visits, and tiers without probes. */
+static void check_joined(const struct vprof_trace *t, const struct vprof_socket_input *input,
+			 const struct vprof_requests *found, struct vprof_requests_results *results)
+{
+	struct vprof_plan plan = { .root = "" };
+	struct vprof_visits_source visits = { t, &plan, input->sources.v[0].host, input->sources.v[0].start_ns };
+	struct vprof_source source = { .trace = (struct vprof_trace *)t };
+	struct vprof_wake_counts counts;
+	struct vprof_error err = { "" };
+	size_t n_real;
+
+	if (vprof_functions_of_visits_fill(results, found, &visits, 1, &err))
+		abort();
+	for (size_t i = 0; i < results->n_opened; i++)
+		if (results->opened[i].n_opened && results->opened[i].layer >= results->functions->n_layers)
+			abort();
+	if (vprof_timeline_build(&source.timeline, t, 1, NULL, NULL, &err))
+		return;
+	n_real = source.timeline->n_threads;
+	if (vprof_wakes_match(source.timeline, &counts, &err) || vprof_tiers_without_probes_add(&source, &err))
+		abort();
+	for (size_t i = n_real; i < source.timeline->n_threads; i++)
+		for (size_t k = 0; k < source.timeline->threads[i].waits.n; k++) {
+			const struct vprof_wait *w = &source.timeline->threads[i].waits.v[k];
+
+			if (w->t0 >= w->t1 || (k && w[-1].t1 > w->t0) ||
+			    (w->waker != VPROF_NONE && w->waker >= source.timeline->n_threads))
+				abort();
+		}
+	vprof_timeline_free(source.timeline);
+}
+
 /* Nor do the paths of requests break, whatever the sends and receives are. */
 static void check_requests(const struct vprof_trace *t)
 {
@@ -142,6 +176,7 @@ static void check_requests(const struct vprof_trace *t)
 			if (results->calls[i].to >= results->n_tiers ||
 			    (results->calls[i].from != VPROF_NONE && results->calls[i].from >= results->n_tiers))
 				abort();
+		check_joined(t, &input, &found, results);
 	}
 	vprof_requests_release(&found);
 	vprof_socket_input_release(&input);
