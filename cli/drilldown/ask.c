@@ -60,8 +60,7 @@ static int add_wakers_of(const struct vprof_ask *ask, struct vprof_session *s, c
 	return added;
 }
 
-/* Adds the factor's targets, and the wakers of waits, to what is broken down. Returns how many are new, or NOMEM. */
-static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
+int vprof_ask_break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	struct vprof_name_list targets = { 0 };
 	int rc = vprof_decide_targets(ask->results, ask->plan, f, &targets), added = 0;
@@ -105,7 +104,7 @@ static void tell(const struct vprof_ask *ask, size_t index, const char *decision
 static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
-	int added = break_down(ask, f);
+	int added = vprof_ask_break_down(ask, f);
 
 	if (added < 0)
 		return added;
@@ -329,7 +328,7 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 			*stopped = 1;
 			return VPROF_OK;
 		case 'b':
-			rc = break_down(ask, f);
+			rc = vprof_ask_break_down(ask, f);
 			if (rc)
 				return rc < 0 ? rc : VPROF_OK;
 			fprintf(stderr, "nothing beneath it can be measured\n");

@@ -22,4 +22,8 @@ struct vprof_ask {
  */
 int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err);
 
+/* Breaks down what has to be to see inside a factor, and the wakers of waits; in the session, not on disk. Returns how
+ * many functions are new, or NOMEM. */
+int vprof_ask_break_down(const struct vprof_ask *ask, const struct vprof_factor *f);
+
 #endif

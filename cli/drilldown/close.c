@@ -233,33 +233,69 @@ static int close_costly(struct closing *c, struct vprof_session *s)
 	return n;
 }
 
+static int weigh(struct closing *c)
+{
+	const struct vprof_results *r = c->r;
+
+	c->without_ns = r->mean_ns / (1 + r->effect);
+	c->taken_ns = r->mean_ns - c->without_ns;
+	c->records = calloc(r->n_nodes + 1, sizeof *c->records);
+	c->is_gone = calloc(r->n_nodes + 1, 1);
+	c->of_probe = calloc(c->plan->n_probes + 1, sizeof *c->of_probe);
+	if (!c->records || !c->is_gone || !c->of_probe)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < r->n_nodes; i++)
+		c->records[i] = records_of(r, i);
+	sum_records(c);
+	return VPROF_OK;
+}
+
+static void release(struct closing *c)
+{
+	free(c->records);
+	free(c->is_gone);
+	free(c->of_probe);
+}
+
 int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
 		       double *expected)
 {
 	struct closing c = { .r = r, .plan = plan, .s = s };
-	int n = VPROF_ERR_NOMEM;
+	int n;
 
 	*expected = r->effect;
 	if (r->inconclusive || !r->n_nodes || !(r->nodes[0].var_ns2 > 0) || !(r->effect >= s->effect) ||
 	    !(r->probe_ns > 0))
 		return 0;
-	c.without_ns = r->mean_ns / (1 + r->effect);
-	c.taken_ns = r->mean_ns - c.without_ns;
-	c.records = calloc(r->n_nodes, sizeof *c.records);
-	c.is_gone = calloc(r->n_nodes, 1);
-	c.of_probe = calloc(plan->n_probes + 1, sizeof *c.of_probe);
-	if (c.records && c.is_gone && c.of_probe) {
-		for (size_t i = 0; i < r->n_nodes; i++)
-			c.records[i] = records_of(r, i);
-		sum_records(&c);
+	n = weigh(&c);
+	if (!n)
 		n = close_costly(&c, s);
-		if (n > 0)
-			*expected = expected_effect(&c);
-	}
-	free(c.records);
-	free(c.is_gone);
-	free(c.of_probe);
+	if (n > 0)
+		*expected = expected_effect(&c);
+	release(&c);
 	return n;
+}
+
+int vprof_close_one(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
+		    const struct vprof_probe *probe)
+{
+	struct closing c = { .r = r, .plan = plan, .s = s };
+	const struct vprof_closed unknown = { .name = probe->name,
+					      .file = probe->file,
+					      .caller = probe->caller,
+					      .display = probe->display,
+					      .line = probe->line,
+					      .bound = 1,
+					      .run = "" };
+	int rc;
+
+	if (!r || !r->n_nodes || !isfinite(r->effect) || !(r->mean_ns > 0) || !isfinite(r->probe_ns))
+		return vprof_session_close(s, &unknown);
+	rc = weigh(&c);
+	if (!rc)
+		rc = close_one(&c, s, probe, fmin(1, bound_of(&c, probe)));
+	release(&c);
+	return rc;
 }
 
 void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, double expected)

@@ -2,8 +2,8 @@
 /* What the next round need not record: functions and call sites that slow the program and cannot matter
  * (docs/design/statistics.md, "Closing what cannot matter").
  *
- * Invariant: what is closed stays closed, whatever is broken down later, until a person asks for it (--keep-open) or it
- * becomes a root.
+ * Invariant: what is closed stays closed, whatever is broken down later, until a person asks for it (--keep-open, vprof
+ * top) or it becomes a root.
  */
 #ifndef VPROF_CLOSE_H
 #define VPROF_CLOSE_H
@@ -26,5 +26,10 @@ void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, do
 
 /* From now on nothing of this name ("name", "name@file") is closed; opens what was. Returns how many, or NOMEM. */
 int vprof_close_keep_open(struct vprof_session *s, const char *name);
+
+/* Closes one function or call site because a person wants it, whatever it could explain; `r` (NULL: nothing was looked
+ * at yet) tells at most how much that is. OK or NOMEM. */
+int vprof_close_one(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
+		    const struct vprof_probe *probe);
 
 #endif

@@ -317,9 +317,11 @@ static int decide_round(struct vprof_iteration *it, int *stopped, struct vprof_e
 				       it->plan,       it->options->automatic, it->is_brief };
 	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
 	uint32_t chosen[VPROF_K_MAX];
-	size_t n = choose(it, chosen);
+	size_t n;
 	int rc = VPROF_OK;
 
+	vprof_session_reread_verdicts(&it->session, &it->workspace.project);
+	n = choose(it, chosen);
 	vprof_decide_verdicts(it->results, &it->session);
 	it->measured = vprof_measured_now(&it->session);
 	if (!it->options->json && !it->is_brief) {

@@ -22,6 +22,9 @@
 
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
+#include "cli/drilldown/live_requests.h"
+#include "cli/drilldown/round.h"
+#include "cli/live/live_channel.h"
 #include "cli/live/live_run.h"
 #include "cli/live/live_status.h"
 #include "cli/live/resident_probes.h"
@@ -34,6 +37,7 @@
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
+#define HOLD_S 1800.0
 
 /* which gate a probe's function sets, and whether it set another one before */
 struct gate {
@@ -55,6 +59,9 @@ struct vprof_live_rounds {
 	int has_told_short_load;
 	double until_s; /* 0: without a limit, or nothing runs yet */
 	char *vprof_dir;
+	struct vprof_live_channel *channel; /* NULL: nobody can ask for anything */
+	struct vprof_text answer;	    /* to a request that the next plan answers; empty: none */
+	double held_until_s;		    /* until then a person keeps rounds from ending; 0: nobody does */
 };
 
 static void pause_briefly(void)
@@ -123,6 +130,8 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
 		free(r);
 		return vprof_error_no_memory(err);
 	}
+	if (vprof_live_channel_open(&r->channel, r->vprof_dir, err))
+		vprof_tell("vprof top can only look on: %s", err ? err->message : "it cannot be reached");
 	*out = r;
 	return VPROF_OK;
 }
@@ -396,6 +405,7 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 	*is_enough = 0;
 	if (rc == VPROF_ERR_MISSING)
 		return VPROF_OK; /* the command ended; the round is as it is */
+	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
 		rc = vprof_step_analyse(&w->project, run, s, 0, &results, NULL, err);
 	if (!rc && judge(looks, results, s, is_enough))
@@ -405,12 +415,18 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 	return rc;
 }
 
+static int is_held(const struct vprof_live_rounds *r, const struct vprof_session *s)
+{
+	return s->n_rounds > 1 && vprof_clock_s() < r->held_until_s;
+}
+
 /* For vprof top. That it cannot be told is no reason to end. */
 static void tell_status(struct vprof_live_rounds *r, const char *run, const struct vprof_plan *plan,
 			const struct vprof_live_state *state)
 {
 	struct vprof_live_status status = { .pid = getpid(),
 					    .round = r->n_rounds,
+					    .is_held = vprof_clock_s() < r->held_until_s,
 					    .recorded_s = r->recorded_s +
 							  (double)(state->measured_ns + state->baseline_ns) * 1e-9,
 					    .elapsed_s = vprof_clock_s() - r->begun_s,
@@ -435,41 +451,100 @@ static void tell_short_load(struct vprof_live_rounds *r, const struct vprof_live
 		(double)state->measured_ns * 1e-9, r->options.longest_s);
 }
 
-static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
-		  const struct vprof_plan *plan, struct vprof_live_state *state, struct vprof_error *err)
+/* A copy of the round so far. */
+static void save(struct vprof_live_rounds *r, const struct vprof_live_requested *to, struct vprof_text *answer)
 {
-	struct looks looks = { .next_s = r->options.first_s };
-	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1;
+	struct vprof_error err = { "" };
+	struct vprof_run_name saved;
+	int rc = vprof_live_run_flush(r->run, &err);
 
+	if (!rc)
+		rc = vprof_live_request_save(to, &saved, &err);
+	if (rc)
+		vprof_text_addf(answer, "not saved: %s", err.message);
+	else
+		vprof_text_addf(answer, "saved as run %s: vprof report %s", saved.s, saved.s);
+}
+
+/* Carries out what a person asks, and answers; a change of plan is answered once the plan is open. *again: the round
+ * begins again with the session's plan. */
+static int serve(struct vprof_live_rounds *r, const struct vprof_live_requested *to, int *again)
+{
+	struct vprof_text answer = VPROF_TEXT_INIT;
+	char text[VPROF_REQUEST_BYTES];
+	int what;
+
+	if (!r->channel || !vprof_live_channel_take(r->channel, text))
+		return VPROF_OK;
+	if (r->options.is_one_plan) {
+		vprof_live_channel_answer(r->channel, "one plan is recorded here: there is nothing to change or save");
+		return VPROF_OK;
+	}
+	what = vprof_live_request_apply(to, text, &answer);
+	if (what == VPROF_LIVE_REQUEST_SAVE)
+		save(r, to, &answer);
+	if (what == VPROF_LIVE_REQUEST_HOLD || what == VPROF_LIVE_REQUEST_RELEASE)
+		r->held_until_s = what == VPROF_LIVE_REQUEST_HOLD ? vprof_clock_s() + HOLD_S : 0;
+	if (what == VPROF_LIVE_REQUEST_HOLD)
+		vprof_text_addf(&answer, "held: no round ends by itself for %.0f minutes", HOLD_S / 60);
+	if (what == VPROF_LIVE_REQUEST_RELEASE)
+		vprof_text_add(&answer, "rounds end by themselves again");
+	r->told_s = 0;
+	if (what == VPROF_LIVE_REQUEST_REPLAN && !answer.failed) {
+		*again = 1;
+		r->answer = answer;
+		return VPROF_OK;
+	}
+	vprof_live_channel_answer(r->channel, answer.s ? answer.s : "out of memory");
+	vprof_text_release(&answer);
+	return what < 0 ? what : VPROF_OK;
+}
+
+/* Until the round may end. *again: it is to begin again, with another plan. */
+static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
+		  const struct vprof_plan *plan, struct vprof_live_state *state, int *again, struct vprof_error *err)
+{
+	const struct vprof_live_requested to = { w, s, run, plan };
+	double longest_s = r->options.longest_s;
+	struct looks looks = { .next_s = r->options.first_s };
+	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1, was_held = 0;
+
+	*again = 0;
 	while (!rc && !is_enough && (goes_on = vprof_live_run_look(r->run, state))) {
 		double seconds = (double)state->measured_ns * 1e-9;
+		int held = is_held(r, s);
 
 		pause_briefly();
 		tell_status(r, run, plan, state);
-		if (vprof_live_rounds_is_time_over(r))
+		rc = serve(r, &to, again) ? vprof_error_no_memory(err) : VPROF_OK;
+		if (rc || *again || vprof_live_rounds_is_time_over(r))
 			break;
+		if (was_held && !held) /* it may be settled by now */
+			looks.next_s = 0;
+		was_held = held;
 		if (r->options.is_one_plan || seconds < looks.next_s || !state->n_baselines)
 			continue;
-		if (seconds >= r->options.longest_s || n_looks++ == LOOKS_MAX)
+		if (!held && (seconds >= longest_s || n_looks++ == LOOKS_MAX))
 			break;
 		rc = look(r, w, s, run, &looks, &is_enough, err);
-		looks.next_s = 2 * looks.next_s < r->options.longest_s ? 2 * looks.next_s : r->options.longest_s;
+		is_enough &= !held;
+		looks.next_s = held || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
 	}
-	if (!rc && !is_enough && !goes_on)
+	if (!rc && !is_enough && !*again && !goes_on)
 		tell_short_load(r, state);
 	free(looks.choice);
 	return rc;
 }
 
-int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s,
-			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err)
+/* The program runs, and the round's plan is open in it. */
+static int begin(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,
+		 const struct vprof_step_run_options *how, struct vprof_plan **plan, struct vprof_error *err)
 {
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
 	char *trace = vprof_project_run_path(&w->project, run, "trace");
-	struct vprof_live_state state = { 0 };
-	struct vprof_plan *plan = NULL;
+	struct vprof_live_state state;
 	size_t n_missing = 0;
-	int rc = path && trace ? VPROF_OK : vprof_error_no_memory(err), ended;
+	int rc = path && trace ? VPROF_OK : vprof_error_no_memory(err);
 
 	if (!rc && r->run && !vprof_live_run_look(r->run, &state))
 		rc = stop(r, err);
@@ -484,15 +559,66 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	if (!rc)
 		rc = keep_asked(w, run, path, err);
 	if (!rc)
-		rc = prepare(r, w, path, &plan, err);
+		rc = prepare(r, w, path, plan, err);
 	if (!rc)
-		rc = vprof_live_run_begin(r->run, plan, trace, &n_missing, err);
+		rc = vprof_live_run_begin(r->run, *plan, trace, &n_missing, err);
 	if (!rc && n_missing)
 		vprof_tell("%zu of the plan's %zu functions and calls are not part of the resident build "
 			   "(vprof doctor --facts says why); their time counts in their callers",
-			   n_missing, plan->n_probes);
+			   n_missing, (*plan)->n_probes);
+	if (r->answer.len) {
+		vprof_say("  asked    %s", r->answer.s);
+		vprof_live_channel_answer(r->channel, rc ? "the program has ended meanwhile" : r->answer.s);
+	}
+	vprof_text_release(&r->answer);
+	free(path);
+	free(trace);
+	return rc;
+}
+
+static void count(struct vprof_live_rounds *r, const struct vprof_live_state *state)
+{
+	r->recorded_s += (double)(state->measured_ns + state->baseline_ns) * 1e-9;
+	r->n_windows += state->n_turns;
+}
+
+/* What was recorded under the plan before is not the round's. */
+static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, const struct vprof_session *s,
+		       const char *run, struct vprof_plan **plan, struct vprof_error *err)
+{
+	static const char *const files[] = { "trace", "results.json", "report.txt" };
+	struct vprof_live_state state;
+	int rc = vprof_live_run_look(r->run, &state) ? vprof_live_run_end(r->run, err) : VPROF_OK;
+
+	rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc; /* it has ended meanwhile, and is started again */
+	count(r, &state);
+	vprof_plan_free(*plan);
+	*plan = NULL;
+	for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++) {
+		char *path = vprof_project_run_path(&w->project, run, files[i]);
+
+		rc = path ? vprof_dir_remove(path, err) : vprof_error_no_memory(err);
+		free(path);
+	}
+	return rc ? rc : vprof_round_write_plan(w, s, run, err);
+}
+
+int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s,
+			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err)
+{
+	struct vprof_live_state state = { 0 };
+	struct vprof_plan *plan = NULL;
+	int again = 0, rc = begin(r, w, run, how, &plan, err), ended;
+
 	if (!rc)
-		rc = record(r, w, s, run, plan, &state, err);
+		rc = record(r, w, s, run, plan, &state, &again, err);
+	while (!rc && again) {
+		rc = begin_again(r, w, s, run, &plan, err);
+		if (!rc)
+			rc = begin(r, w, run, how, &plan, err);
+		if (!rc)
+			rc = record(r, w, s, run, plan, &state, &again, err);
+	}
 	if (rc == VPROF_ERR_MISSING && r->run && !vprof_live_run_look(r->run, &state)) {
 		struct vprof_error why;
 
@@ -508,12 +634,9 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	if (!rc && !vprof_live_run_look(r->run, &state))
 		rc = stop(r, err); /* it ended by itself: the next round starts it again */
 	tell_state(r, &state);
-	r->recorded_s += (double)(state.measured_ns + state.baseline_ns) * 1e-9;
-	r->n_windows += state.n_turns;
+	count(r, &state);
 	r->n_rounds++;
 	vprof_plan_free(plan);
-	free(path);
-	free(trace);
 	return rc;
 }
 
@@ -588,6 +711,8 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 			  r->n_starts == 1 || !r->options.attachment ? "" : "s");
 	vprof_resident_probes_free(r->probes);
 	VPROF_ARRAY_RELEASE(&r->gates);
+	vprof_live_channel_close(r->channel);
+	vprof_text_release(&r->answer);
 	vprof_live_status_remove(r->vprof_dir);
 	free(r->vprof_dir);
 	free(r->log);

@@ -64,7 +64,7 @@ int vprof_review_print(const struct vprof_results *r, struct vprof_judged j, str
 	return rc;
 }
 
-static enum vprof_verdict verdict_of(int letter)
+enum vprof_verdict vprof_review_letter(int letter)
 {
 	switch (letter) {
 	case 'c':
@@ -109,7 +109,7 @@ static int walk_one(const struct vprof_project *p, struct vprof_session *s, stru
 			read_line("[c]ulprit  [i]nherent  i[g]nore  [f]ixed  [t]odo  (a note may follow)  [d]rop the "
 				  "verdict  [enter] next  [q]uit > ");
 		char *at = line ? line + strspn(line, " \t") : NULL, *note = at && *at ? at + 1 : NULL;
-		enum vprof_verdict verdict = at ? verdict_of(*at) : VPROF_VERDICT_NONE;
+		enum vprof_verdict verdict = at ? vprof_review_letter(*at) : VPROF_VERDICT_NONE;
 		int is_letter = note && (!*note || *note == ' ' || *note == '\t');
 
 		if (note)

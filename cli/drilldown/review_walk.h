@@ -16,6 +16,9 @@ struct vprof_judged {
 const char *vprof_judged_key(const struct vprof_results *r, struct vprof_judged j);
 const char *vprof_judged_name(const struct vprof_results *r, struct vprof_judged j);
 
+/* The verdict that a key means: c, i, g, f, t; NONE for any other. */
+enum vprof_verdict vprof_review_letter(int letter);
+
 /* Judges one: writes verdicts.json and fills the results anew. VPROF_VERDICT_NONE takes the verdict back; `note` NULL
  * leaves it as it is. */
 int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r,

@@ -134,6 +134,16 @@ void vprof_session_release(struct vprof_session *s)
 	vprof_session_init(s);
 }
 
+void vprof_session_reread_verdicts(struct vprof_session *s, const struct vprof_project *p)
+{
+	struct vprof_reviews now;
+
+	if (vprof_reviews_load(&now, p->verdicts, NULL))
+		return;
+	vprof_reviews_release(&s->reviews);
+	s->reviews = now;
+}
+
 enum vprof_verdict vprof_session_verdict(const struct vprof_session *s, const char *key)
 {
 	for (size_t i = 0; i < s->n_verdicts; i++)

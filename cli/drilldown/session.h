@@ -97,6 +97,9 @@ int vprof_session_save(const struct vprof_session *s, const char *path, struct v
  * verdicts. */
 int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err);
 
+/* The verdicts that persons gave meanwhile, in other commands. A file that cannot be read changes nothing. */
+void vprof_session_reread_verdicts(struct vprof_session *s, const struct vprof_project *p);
+
 enum vprof_verdict vprof_session_verdict(const struct vprof_session *s, const char *key);
 int vprof_session_judge(struct vprof_session *s, const char *key, enum vprof_verdict verdict); /* OK or NOMEM */
 int vprof_session_add_round(struct vprof_session *s, const char *run);			       /* OK or NOMEM */

@@ -30,7 +30,9 @@ static char *path_of(const char *vprof_dir, const char *name)
 
 static cJSON *status_json(const struct vprof_live_status *s, const struct vprof_plan *plan)
 {
-	cJSON *top = cJSON_CreateObject(), *open = cJSON_AddArrayToObject(top, "open");
+	cJSON *top = cJSON_CreateObject(), *open = cJSON_AddArrayToObject(top, "open"),
+	      *broken_down = cJSON_AddArrayToObject(top, "broken_down"),
+	      *closed = cJSON_AddArrayToObject(top, "closed");
 
 	cJSON_AddNumberToObject(top, "version", VERSION);
 	cJSON_AddNumberToObject(top, "pid", (double)s->pid);
@@ -44,9 +46,15 @@ static cJSON *status_json(const struct vprof_live_status *s, const struct vprof_
 	FIELDS(ADD)
 #undef ADD
 	cJSON_AddStringToObject(top, "refusal", s->state.refusal);
-	for (size_t i = 0; plan && i < plan->n_probes; i++)
+	cJSON_AddBoolToObject(top, "held", s->is_held);
+	for (size_t i = 0; plan && i < plan->n_probes; i++) {
 		if (plan->probes[i].mask)
 			cJSON_AddItemToArray(open, cJSON_CreateString(plan->probes[i].display));
+		if (plan->probes[i].mask && plan->probes[i].broken_down)
+			cJSON_AddItemToArray(broken_down, cJSON_CreateString(plan->probes[i].display));
+	}
+	for (size_t i = 0; plan && i < plan->n_closed; i++)
+		cJSON_AddItemToArray(closed, cJSON_CreateString(plan->closed[i].display));
 	return top;
 }
 
@@ -81,21 +89,29 @@ static void copy_text(char *to, size_t size, const cJSON *top, const char *key)
 	snprintf(to, size, "%s", cJSON_IsString(v) ? v->valuestring : "");
 }
 
-static int read_open(struct vprof_live_status *s, const cJSON *list)
+static int read_names(struct vprof_live_names *names, const cJSON *top, const char *key)
 {
-	const cJSON *o;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(top, key), *o;
 
-	s->open = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *s->open);
-	if (!s->open)
+	names->items = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *names->items);
+	if (!names->items)
 		return VPROF_ERR_NOMEM;
 	cJSON_ArrayForEach(o, list)
 	{
-		s->open[s->n_open] = strdup(cJSON_IsString(o) ? o->valuestring : "");
-		if (!s->open[s->n_open])
+		names->items[names->n] = strdup(cJSON_IsString(o) ? o->valuestring : "");
+		if (!names->items[names->n])
 			return VPROF_ERR_NOMEM;
-		s->n_open++;
+		names->n++;
 	}
 	return VPROF_OK;
+}
+
+static void release_names(struct vprof_live_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->items[i]);
+	free(names->items);
+	*names = (struct vprof_live_names){ NULL, 0 };
 }
 
 static int from_json(struct vprof_live_status *s, const cJSON *top)
@@ -111,7 +127,11 @@ static int from_json(struct vprof_live_status *s, const cJSON *top)
 #define READ(field) s->state.field = (__typeof__(s->state.field))number(top, #field);
 	FIELDS(READ)
 #undef READ
-	return read_open(s, cJSON_GetObjectItemCaseSensitive(top, "open"));
+	s->is_held = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "held"));
+	return read_names(&s->open, top, "open") || read_names(&s->broken_down, top, "broken_down") ||
+			       read_names(&s->closed, top, "closed") ?
+		       VPROF_ERR_NOMEM :
+		       VPROF_OK;
 }
 
 int vprof_live_status_read(struct vprof_live_status *status, const char *vprof_dir, struct vprof_error *err)
@@ -144,11 +164,9 @@ int vprof_live_status_read(struct vprof_live_status *status, const char *vprof_d
 
 void vprof_live_status_release(struct vprof_live_status *status)
 {
-	for (size_t i = 0; i < status->n_open; i++)
-		free(status->open[i]);
-	free(status->open);
-	status->open = NULL;
-	status->n_open = 0;
+	release_names(&status->open);
+	release_names(&status->broken_down);
+	release_names(&status->closed);
 }
 
 void vprof_live_status_remove(const char *vprof_dir)

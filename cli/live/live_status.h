@@ -10,14 +10,21 @@
 #include "common/plan.h"
 #include "live/live_session.h"
 
+struct vprof_live_names {
+	char **items; /* display names */
+	size_t n;
+};
+
 struct vprof_live_status {
 	pid_t pid; /* of the vprof that records */
 	size_t round;
 	char run[32]; /* whose results.json is the round's last look */
 	double recorded_s, elapsed_s;
+	int is_held; /* a person keeps rounds from ending */
 	struct vprof_live_state state;
-	char **open; /* [n_open] functions that are open now, display names; owned when read */
-	size_t n_open;
+	struct vprof_live_names open;	     /* functions and calls that are measured now; owned when read */
+	struct vprof_live_names broken_down; /* of these, those whose callees are, too */
+	struct vprof_live_names closed;	     /* not measured although their callers are broken down */
 };
 
 /* With the plan's open functions; `plan` may be NULL. */

@@ -28,13 +28,13 @@ static void find_trends(struct vprof_top *top, const struct vprof_top *before)
 									    NAN;
 }
 
-int vprof_top_read(struct vprof_top *top, const char *vprof_dir, const struct vprof_top *before,
-		   struct vprof_error *err)
+int vprof_top_read(struct vprof_top *top, const char *vprof_dir, struct vprof_top *before, struct vprof_error *err)
 {
 	struct vprof_text path = VPROF_TEXT_INIT;
 	int rc = vprof_live_status_read(&top->status, vprof_dir, err);
 
 	top->results = NULL;
+	top->is_of_before = 0;
 	for (size_t i = 0; i < N_TRENDS; i++)
 		top->if_constant_before[i] = NAN;
 	if (rc)
@@ -42,8 +42,14 @@ int vprof_top_read(struct vprof_top *top, const char *vprof_dir, const struct vp
 	vprof_text_addf(&path, "%s/runs/%s/results.json", vprof_dir, top->status.run);
 	if (path.s && !access(path.s, R_OK) && vprof_results_read(&top->results, path.s, NULL))
 		top->results = NULL; /* being made, or of the run before: the next look has it */
-	if (before && before->results && top->results)
+	if (before && before->results && top->results) {
 		find_trends(top, before);
+	} else if (before && before->results) {
+		top->results = before->results;
+		before->results = NULL;
+		memcpy(top->if_constant_before, before->if_constant_before, sizeof top->if_constant_before);
+		top->is_of_before = 1;
+	}
 	vprof_text_release(&path);
 	return VPROF_OK;
 }
@@ -69,8 +75,8 @@ static void add_head(const struct vprof_top *top, size_t width, struct vprof_tex
 	const struct vprof_results *r = top->results;
 	struct vprof_text line = VPROF_TEXT_INIT;
 
-	vprof_text_addf(&line, "live  round %zu, run %s   %s   %.0f s recorded of %.0f s   %zu process%s", s->round,
-			s->run,
+	vprof_text_addf(&line, "live  round %zu%s, run %s   %s   %.0f s recorded of %.0f s   %zu process%s", s->round,
+			s->is_held ? " (held)" : "", s->run,
 			!s->state.number   ? "baseline" :
 			s->state.is_window ? "measuring" :
 					     "changing",
@@ -104,45 +110,117 @@ static const char *trend_of(const struct vprof_top *top, size_t i)
 	return !isfinite(change) ? " " : change > TREND ? "+" : change < -TREND ? "-" : "=";
 }
 
-static void add_causes(const struct vprof_top *top, size_t width, size_t rows, struct vprof_text *out)
+static size_t n_closed(const struct vprof_top *top)
 {
-	const struct vprof_results *r = top->results;
+	return top->status.closed.n;
+}
+
+size_t vprof_top_n_rows(const struct vprof_top *top, enum vprof_top_list list)
+{
+	if (list == VPROF_TOP_FUNCTIONS)
+		return top->status.open.n + n_closed(top);
+	return top->results ? top->results->n_causes : 0;
+}
+
+int vprof_top_row_is_closed(const struct vprof_top *top, size_t row)
+{
+	return row >= top->status.open.n;
+}
+
+const char *vprof_top_row(const struct vprof_top *top, enum vprof_top_list list, size_t row)
+{
+	const struct vprof_live_status *s = &top->status;
+
+	if (row >= vprof_top_n_rows(top, list))
+		return NULL;
+	if (list == VPROF_TOP_CAUSES)
+		return top->results->causes[row].key;
+	return row < s->open.n ? s->open.items[row] : s->closed.items[row - s->open.n];
+}
+
+static int has_name(const struct vprof_live_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->items[i], name))
+			return 1;
+	return 0;
+}
+
+static void add_cause(const struct vprof_top *top, size_t i, struct vprof_text *line)
+{
+	const struct vprof_cause *c = &top->results->causes[i];
+
+	vprof_text_addf(line, "%s %5.0f %%     (%3.0f .. %3.0f)   ", trend_of(top, i), 100 * c->if_constant,
+			100 * c->if_constant_low, 100 * c->if_constant_high);
+	if (c->verdict != VPROF_VERDICT_NONE)
+		vprof_text_addf(line, "[%s] ", vprof_verdict_names[c->verdict]);
+	vprof_text_addf(line, "%s%s", c->status == VPROF_CAUSE_CANDIDATE ? "candidate: " : "", c->name);
+}
+
+static void add_function(const struct vprof_top *top, size_t i, struct vprof_text *line)
+{
+	const char *name = vprof_top_row(top, VPROF_TOP_FUNCTIONS, i);
+
+	vprof_text_addf(line, "%-13s %s",
+			vprof_top_row_is_closed(top, i)		 ? "closed" :
+			has_name(&top->status.broken_down, name) ? "broken down" :
+								   "open",
+			name);
+}
+
+static void add_list(const struct vprof_top *top, const struct vprof_top_layout *l, struct vprof_text *out)
+{
+	size_t n = vprof_top_n_rows(top, l->list);
 	struct vprof_text line = VPROF_TEXT_INIT;
 
-	if (!r) {
-		vprof_text_add(out, "\nnothing was looked at yet\n");
-		return;
-	}
-	vprof_text_add(out, "\n  if constant   bounds          cause\n");
-	for (size_t i = 0; i < r->n_causes && i < rows; i++) {
-		const struct vprof_cause *c = &r->causes[i];
-
-		vprof_text_addf(&line, "%s %5.0f %%     (%3.0f .. %3.0f)   %s%s%s", trend_of(top, i),
-				100 * c->if_constant, 100 * c->if_constant_low, 100 * c->if_constant_high,
-				c->status == VPROF_CAUSE_CANDIDATE ? "candidate: " : "", c->name,
-				c->verdict == VPROF_VERDICT_NONE ? "" : " *");
-		add_cut(out, &line, width);
+	vprof_text_add(out, "\n");
+	if (l->list == VPROF_TOP_FUNCTIONS)
+		vprof_text_addf(&line, "  measured      function or call (%zu open, %zu closed)", top->status.open.n,
+				n_closed(top));
+	else if (!top->results)
+		vprof_text_add(&line, "nothing was looked at yet");
+	else
+		vprof_text_addf(&line, "    if constant   bounds          cause%s",
+				top->is_of_before ? " (before the plan changed)" : "");
+	add_cut(out, &line, l->width);
+	for (size_t i = l->first; i < n && i < l->first + l->rows; i++) {
+		vprof_text_add(&line, (long)i == l->chosen ? "> " : "  ");
+		if (l->list == VPROF_TOP_CAUSES)
+			add_cause(top, i, &line);
+		else
+			add_function(top, i, &line);
+		add_cut(out, &line, l->width);
 	}
 	vprof_text_release(&line);
 }
 
 static void add_open(const struct vprof_top *top, size_t width, struct vprof_text *out)
 {
+	const struct vprof_live_names *open = &top->status.open;
 	struct vprof_text line = VPROF_TEXT_INIT;
 
-	vprof_text_addf(&line, "open (%zu): ", top->status.n_open);
-	for (size_t i = 0; i < top->status.n_open; i++)
-		vprof_text_addf(&line, "%s%s", i ? ", " : "", top->status.open[i]);
+	vprof_text_addf(&line, "open (%zu): ", open->n);
+	for (size_t i = 0; i < open->n; i++)
+		vprof_text_addf(&line, "%s%s", i ? ", " : "", open->items[i]);
 	vprof_text_add(out, "\n");
 	add_cut(out, &line, width);
 	vprof_text_release(&line);
 }
 
-void vprof_top_text(const struct vprof_top *top, size_t width, size_t rows, struct vprof_text *out)
+void vprof_top_text(const struct vprof_top *top, const struct vprof_top_layout *layout, struct vprof_text *out)
 {
-	add_head(top, width, out);
-	add_causes(top, width, rows, out);
-	add_open(top, width, out);
+	add_head(top, layout->width, out);
+	add_list(top, layout, out);
+	if (layout->list == VPROF_TOP_CAUSES)
+		add_open(top, layout->width, out);
+}
+
+static void add_names(cJSON *o, const char *key, const struct vprof_live_names *names)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, key);
+
+	for (size_t i = 0; i < names->n; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(names->items[i]));
 }
 
 static void add_number(cJSON *o, const char *key, double x)
@@ -157,8 +235,7 @@ cJSON *vprof_top_json(const struct vprof_top *top)
 {
 	const struct vprof_live_status *s = &top->status;
 	const struct vprof_results *r = top->results;
-	cJSON *json = cJSON_CreateObject(), *open = cJSON_AddArrayToObject(json, "open"),
-	      *causes = cJSON_AddArrayToObject(json, "causes");
+	cJSON *json = cJSON_CreateObject(), *causes = cJSON_AddArrayToObject(json, "causes");
 
 	cJSON_AddNumberToObject(json, "round", (double)s->round);
 	cJSON_AddStringToObject(json, "run", s->run);
@@ -170,8 +247,10 @@ cJSON *vprof_top_json(const struct vprof_top *top)
 	cJSON_AddNumberToObject(json, "turns", (double)s->state.n_turns);
 	cJSON_AddNumberToObject(json, "baselines", (double)s->state.n_baselines);
 	cJSON_AddNumberToObject(json, "change_max_ns", (double)s->state.change_max_ns);
-	for (size_t i = 0; i < s->n_open; i++)
-		cJSON_AddItemToArray(open, cJSON_CreateString(s->open[i]));
+	cJSON_AddBoolToObject(json, "held", s->is_held);
+	add_names(json, "open", &s->open);
+	add_names(json, "broken_down", &s->broken_down);
+	add_names(json, "closed", &s->closed);
 	if (!r)
 		return json;
 	cJSON_AddStringToObject(json, "interval", r->interval);

@@ -38,7 +38,7 @@ static void write_look(uint64_t n_intervals, double if_constant)
 	vprof_results_free(r);
 }
 
-static double read_before(struct vprof_top *now, const struct vprof_top *before)
+static double read_before(struct vprof_top *now, struct vprof_top *before)
 {
 	struct vprof_error err = { "" };
 
@@ -64,6 +64,38 @@ static void test_trend_stays(void **state)
 		vprof_top_release(&looks[i]);
 }
 
+/* A plan that nobody has looked at yet shows what was known before it, and says so. */
+static void test_changed_plan(void **state)
+{
+	const struct vprof_top_layout layout = { .width = 79, .rows = 5, .chosen = 0 };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_error err = { "" };
+	struct vprof_top looks[3];
+	char path[128];
+
+	(void)state;
+	write_look(4000, 0.5);
+	assert_int_equal(vprof_top_read(&looks[0], dir, NULL, &err), 0);
+	assert_false(looks[0].is_of_before);
+	snprintf(path, sizeof path, "%s/runs/0001/results.json", dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(vprof_top_read(&looks[1], dir, &looks[0], &err), 0);
+	assert_null(looks[0].results);
+	assert_true(looks[1].is_of_before);
+	vprof_top_text(&looks[1], &layout, &text);
+	assert_non_null(strstr(text.s, "cause (before the plan changed)"));
+	assert_non_null(strstr(text.s, "\n> "));
+	write_look(5000, 0.5);
+	assert_int_equal(vprof_top_read(&looks[2], dir, &looks[1], &err), 0);
+	assert_false(looks[2].is_of_before);
+	assert_string_equal(vprof_top_row(&looks[2], VPROF_TOP_CAUSES, 0), "f");
+	assert_null(vprof_top_row(&looks[2], VPROF_TOP_CAUSES, 1));
+	assert_null(vprof_top_row(&looks[2], VPROF_TOP_FUNCTIONS, 0));
+	vprof_text_release(&text);
+	for (size_t i = 0; i < 3; i++)
+		vprof_top_release(&looks[i]);
+}
+
 static int make_folder(void **state)
 {
 	char path[128];
@@ -84,7 +116,7 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend_stays) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend_stays), cmocka_unit_test(test_changed_plan) };
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
