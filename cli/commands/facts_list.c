@@ -160,10 +160,59 @@ static void print_units(const struct vprof_facts *facts)
 	}
 }
 
+/* Reasons that are the same but for a name, which stands in brackets, or a number: up to there. */
+static size_t reason_length(const char *reason)
+{
+	size_t n = strcspn(reason, "0123456789(");
+
+	while (n && reason[n] && reason[n - 1] == ' ')
+		n--;
+	return n ? n : strlen(reason);
+}
+
+struct left_count {
+	const char *reason;
+	size_t n, n_left;
+};
+
+static int more_left(const void *a, const void *b)
+{
+	const struct left_count *x = a, *y = b;
+
+	return x->n_left != y->n_left ? (x->n_left < y->n_left ? 1 : -1) : strcmp(x->reason, y->reason);
+}
+
+/* How many were left out for which reason, the most frequent first. Heap, *n of them; NULL without memory. */
+static struct left_count *count_left(const struct vprof_resident *r, size_t *n)
+{
+	struct left_count *all = calloc(r->n_left_out + 1, sizeof *all);
+
+	*n = 0;
+	for (size_t i = 0; all && i < r->n_left_out; i++) {
+		const char *reason = r->left_out[i].reason;
+		size_t length = reason_length(reason), k = 0;
+
+		while (k < *n && (all[k].n != length || strncmp(all[k].reason, reason, length)))
+			k++;
+		if (k == *n)
+			all[(*n)++] = (struct left_count){ reason, length, 0 };
+		all[k].n_left++;
+	}
+	if (*n)
+		qsort(all, *n, sizeof *all, more_left);
+	return all;
+}
+
 static void print_resident(const struct vprof_resident *r)
 {
+	size_t n;
+	struct left_count *counts = count_left(r, &n);
+
 	printf("\nresident build: %s function%s and calls can be opened, %s left out\n",
 	       vprof_format_count(r->n_probes).s, plural(r->n_probes), vprof_format_count(r->n_left_out).s);
+	for (size_t i = 0; counts && i < n; i++)
+		printf("  %6s  %.*s\n", vprof_format_count(counts[i].n_left).s, (int)counts[i].n, counts[i].reason);
+	free(counts);
 	for (size_t i = 0; i < r->n_left_out; i++)
 		printf("  %s:%d  %s: %s\n", r->left_out[i].file, r->left_out[i].line, r->left_out[i].name,
 		       r->left_out[i].reason);
@@ -231,9 +280,22 @@ static cJSON *unit_json(const struct list *l, const struct vprof_facts_tu *tu)
 
 static void add_resident(cJSON *root, const struct vprof_resident *r)
 {
-	cJSON *resident = cJSON_AddObjectToObject(root, "resident"), *left_out;
+	cJSON *resident = cJSON_AddObjectToObject(root, "resident"), *left_out, *reasons_left;
+	size_t n;
+	struct left_count *counts = count_left(r, &n);
 
 	cJSON_AddNumberToObject(resident, "n_probes", (double)r->n_probes);
+	reasons_left = cJSON_AddArrayToObject(resident, "reasons");
+	for (size_t i = 0; counts && i < n; i++) {
+		cJSON *row = cJSON_CreateObject();
+		char *reason = strndup(counts[i].reason, counts[i].n);
+
+		vprof_print_add_string(row, "reason", reason ? reason : "");
+		cJSON_AddNumberToObject(row, "n", (double)counts[i].n_left);
+		cJSON_AddItemToArray(reasons_left, row);
+		free(reason);
+	}
+	free(counts);
 	left_out = cJSON_AddArrayToObject(resident, "left_out");
 	for (size_t i = 0; i < r->n_left_out; i++) {
 		cJSON *row = cJSON_CreateObject();

@@ -132,14 +132,14 @@ static int visit_callers(struct vprof_resident_closure *c, const struct vprof_in
 		uint32_t caller = vprof_resident_instance_at(c->debug, c->branches.v[i].from);
 
 		if (caller == VPROF_NONE) {
-			vprof_text_addf(why, "a clone of %s is called by code without debug information", name);
+			vprof_text_addf(why, "a clone of it is called by code without debug information (%s)", name);
 			return 0;
 		}
 		any = 1;
 		rc = visit(c, caller);
 	}
 	if (rc > 0 && !any) {
-		vprof_text_addf(why, "nobody calls %s's compiled form by name, as far as its program shows", name);
+		vprof_text_addf(why, "nobody calls its compiled form by name, as far as its program shows (%s)", name);
 		return 0;
 	}
 	return rc;
@@ -179,7 +179,8 @@ static int cover(struct vprof_resident_closure *c, uint32_t function, uint32_t i
 		if (i->function == function)
 			vprof_text_add(why, "its entry cannot be patched");
 		else
-			vprof_text_addf(why, "a copy was inlined into %s, which has no twin", name_of(c, instance));
+			vprof_text_addf(why, "a copy was inlined into a function without a twin (%s)",
+					name_of(c, instance));
 		return 0;
 	}
 	entry = VPROF_PUSH(&c->entries);
