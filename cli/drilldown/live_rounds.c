@@ -23,7 +23,6 @@
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/live_requests.h"
-#include "cli/drilldown/round.h"
 #include "cli/live/live_channel.h"
 #include "cli/live/live_run.h"
 #include "cli/live/live_status.h"
@@ -600,7 +599,7 @@ static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, c
 		rc = path ? vprof_dir_remove(path, err) : vprof_error_no_memory(err);
 		free(path);
 	}
-	return rc ? rc : vprof_round_write_plan(w, s, run, err);
+	return rc ? rc : vprof_step_write_plan(w, s, run, err);
 }
 
 int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s,

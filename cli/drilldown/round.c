@@ -21,21 +21,6 @@ static int same_content(const char *a, const char *b)
 	return same;
 }
 
-int vprof_round_write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run,
-			   struct vprof_error *err)
-{
-	struct vprof_decisions decisions = vprof_session_decisions(s);
-	char *path = vprof_project_run_path(&w->project, run, "plan.json");
-	struct vprof_plan *plan = NULL;
-	int rc = path ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_no_memory(err);
-
-	if (!rc)
-		rc = vprof_plan_write(plan, path, err);
-	vprof_plan_free(plan);
-	free(path);
-	return rc;
-}
-
 int vprof_round_open(struct vprof_workspace *w, struct vprof_session *s, int *changed, struct vprof_error *err)
 {
 	struct vprof_run_name run;
@@ -45,7 +30,7 @@ int vprof_round_open(struct vprof_workspace *w, struct vprof_session *s, int *ch
 	*changed = 1;
 	rc = vprof_project_new_run(&w->project, &run, err);
 	if (!rc)
-		rc = vprof_round_write_plan(w, s, run.s, err);
+		rc = vprof_step_write_plan(w, s, run.s, err);
 	if (rc)
 		return rc;
 	next = vprof_project_run_path(&w->project, run.s, "plan.json");
@@ -81,7 +66,7 @@ static int build(struct vprof_workspace *w, const struct vprof_session *s, const
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
 	char *log = vprof_project_run_path(&w->project, run, "build.log");
 	struct vprof_plan *plan = NULL;
-	int rc = path && log ? vprof_round_write_plan(w, s, run, err) : vprof_error_no_memory(err);
+	int rc = path && log ? vprof_step_write_plan(w, s, run, err) : vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_plan_read(&plan, path, err);
@@ -149,7 +134,7 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 	if (round->state >= VPROF_ROUND_ANALYSED)
 		return load_analysed(w, round->run.s, results, plan, err);
 	if (options->live && round->state < VPROF_ROUND_RAN) {
-		rc = vprof_round_write_plan(w, s, round->run.s, err);
+		rc = vprof_step_write_plan(w, s, round->run.s, err);
 		if (!rc)
 			rc = vprof_live_rounds_record(options->live, w, s, round->run.s, options, err);
 		if (!rc) {

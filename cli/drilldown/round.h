@@ -20,8 +20,4 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 			 const struct vprof_step_run_options *options, int accepts_inconclusive,
 			 struct vprof_results **results, struct vprof_plan **plan, struct vprof_error *err);
 
-/* runs/RUN/plan.json from the session's decisions. */
-int vprof_round_write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run,
-			   struct vprof_error *err);
-
 #endif

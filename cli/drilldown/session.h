@@ -12,7 +12,7 @@
 
 #include "analysis/results/verdict.h"
 #include "cli/project.h"
-#include "cli/drilldown/verdicts.h"
+#include "cli/verdicts/verdicts.h"
 #include "common/error.h"
 #include "instrumenter/instrument.h"
 

@@ -33,6 +33,21 @@ int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, 
 	return rc;
 }
 
+int vprof_step_write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run,
+			  struct vprof_error *err)
+{
+	struct vprof_decisions decisions = vprof_session_decisions(s);
+	char *path = vprof_project_run_path(&w->project, run, "plan.json");
+	struct vprof_plan *plan = NULL;
+	int rc = path ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_no_memory(err);
+
+	if (!rc)
+		rc = vprof_plan_write(plan, path, err);
+	vprof_plan_free(plan);
+	free(path);
+	return rc;
+}
+
 int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, int link, const char *log_path,
 		     struct vprof_error *err)
 {

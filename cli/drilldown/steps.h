@@ -14,6 +14,10 @@
 int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
 		    struct vprof_error *err);
 
+/* runs/RUN/plan.json from the session's decisions. */
+int vprof_step_write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run,
+			  struct vprof_error *err);
+
 /* Splices and recompiles; `link`: as in vprof_replay_options. Writes .vprof/plan.json: the plan that the objects now
  * hold. */
 int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, int link, const char *log_path,

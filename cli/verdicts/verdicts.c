@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
-#include "cli/drilldown/verdicts.h"
+#include "cli/verdicts/verdicts.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
