@@ -16,6 +16,12 @@ struct vprof_waits_options vprof_waits_defaults(void)
 	};
 }
 
+void vprof_waits_tell(const struct vprof_waits_options *o, const char *step)
+{
+	if (o->progress)
+		o->progress(o->progress_arg, step, -1);
+}
+
 int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, const struct vprof_waits_options *o,
 			struct vprof_error *err)
 {
@@ -25,11 +31,15 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 
 	memset(out, 0, sizeof *out);
 	out->history = h;
+	vprof_waits_tell(o, "checks");
 	ret = vprof_waits_history_check(h, err);
+	vprof_waits_tell(o, "short-lived threads");
 	if (!ret && o->short_lived_share > 0)
 		ret = vprof_waits_merge_short_lived(h, o->short_lived_share, err);
+	vprof_waits_tell(o, "weights");
 	if (!ret)
 		ret = vprof_waits_cascade(&out->reasons, h, o->n_threads, err);
+	vprof_waits_tell(o, "graph");
 	if (!ret) {
 		is_kept = malloc(h->entities.n + 1);
 		ret = is_kept ? vprof_waits_keep_relevant(is_kept, h, &out->reasons) : VPROF_ERR_NOMEM;
@@ -46,8 +56,10 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 	}
 	if (!ret)
 		ret = vprof_waits_graph_build(&out->graph, h, &out->reasons, representative, is_kept, err);
+	vprof_waits_tell(o, "knots");
 	if (!ret)
 		ret = vprof_waits_knots_find(&out->knots, &out->graph, &o->knots, err);
+	vprof_waits_tell(o, "replays");
 	if (!ret && o->replay_segments)
 		ret = vprof_waits_estimate(&out->estimates, h, &out->graph, &out->knots, o->replay_segments,
 					   o->n_threads, err);

@@ -28,6 +28,9 @@ struct vprof_waits_options {
 	double min_overlap;	  /* of alike threads' stacks; above 1: none are alike */
 	struct vprof_waits_knot_options knots;
 	size_t replay_segments; /* up to which the recording is replayed; 0: nothing is estimated */
+	/* told before each step, as `what`; done is negative. NULL: nobody is */
+	void (*progress)(void *arg, const char *what, double done);
+	void *progress_arg;
 };
 
 struct vprof_waits {
@@ -39,6 +42,7 @@ struct vprof_waits {
 };
 
 struct vprof_waits_options vprof_waits_defaults(void);
+void vprof_waits_tell(const struct vprof_waits_options *options, const char *step);
 
 /* Checks the history, merges its short-lived threads (so it changes), and analyses it. INPUT when it is inconsistent,
  * NOMEM; to be released in any case, before the history. */

@@ -65,14 +65,18 @@ int vprof_waits_run_analyse(const char *dir, const char *run, double bytes_per_s
 	struct vprof_waits_input input = { 0 };
 	struct vprof_waits waits = { 0 };
 	struct vprof_trace *trace = NULL;
-	int rc = vprof_trace_open(&trace, dir, err);
+	int rc;
 
+	vprof_waits_tell(options, "events");
+	rc = vprof_trace_open(&trace, dir, err);
 	if (!rc)
 		rc = read_input(&input, trace, bytes_per_s, err);
 	if (!rc)
 		rc = vprof_waits_analyze(&waits, &input.history, options, err);
+	vprof_waits_tell(options, "names");
 	if (!rc)
 		rc = name_stacks(&input, &waits, err);
+	vprof_waits_tell(options, "results");
 	if (!rc)
 		rc = vprof_waits_describe(r, &waits, options, err);
 	if (!rc && trace->n_threads)
@@ -86,6 +90,7 @@ int vprof_waits_run_analyse(const char *dir, const char *run, double bytes_per_s
 		r->missing = vprof_strings_keep(&r->strings, input.missing);
 		rc = r->run && r->missing ? VPROF_OK : vprof_error_no_memory(err);
 	}
+	vprof_waits_tell(options, "end");
 	vprof_waits_release(&waits);
 	vprof_waits_input_release(&input);
 	vprof_trace_free(trace);
