@@ -18,6 +18,15 @@ static uint32_t enum_value(uint64_t x, unsigned int shift, uint32_t mask, uint32
 	return value < count ? value : 0;
 }
 
+static const unsigned char is_event[256] = {
+	[VP_KIND_KERNEL_SWITCH] = 1,	  [VP_KIND_KERNEL_WAKING] = 1,	       [VP_KIND_KERNEL_FORK] = 1,
+	[VP_KIND_KERNEL_EXEC] = 1,	  [VP_KIND_KERNEL_EXIT] = 1,	       [VP_KIND_KERNEL_TASK] = 1,
+	[VP_KIND_KERNEL_BLOCK_ISSUE] = 1, [VP_KIND_KERNEL_BLOCK_COMPLETE] = 1, [VP_KIND_KERNEL_NET_SEND] = 1,
+	[VP_KIND_KERNEL_NET_RECEIVE] = 1, [VP_KIND_KERNEL_INTERRUPT] = 1,      [VP_KIND_KERNEL_CALL] = 1,
+	[VP_KIND_KERNEL_FAULT] = 1,	  [VP_KIND_KERNEL_TIMER] = 1,	       [VP_KIND_KERNEL_SOCKET] = 1,
+	[VP_KIND_KERNEL_TRANSFER] = 1,	  [VP_KIND_KERNEL_LOST] = 1,
+};
+
 static void decode_task(const struct vp_unit *u, struct vprof_kernel_event *e)
 {
 	uint64_t payload = VP_PAYLOAD(u->w);
@@ -96,12 +105,19 @@ static void decode_transfer(const struct vp_unit *u, struct vprof_kernel_event *
 	e->transfer.bytes = LOW(u[2].w);
 }
 
+int vprof_kernel_event_is(const struct vp_unit *u, uint32_t n_units)
+{
+	uint32_t code = VP_CODE(u->w);
+
+	return (code < 256 ? is_event[code] : 0) && n_units == vp_record_units(u->w);
+}
+
 int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_t cpu, struct vprof_kernel_event *e)
 {
 	uint64_t payload = VP_PAYLOAD(u->w);
 
 	memset(e, 0, sizeof *e);
-	if (n_units != vp_record_units(u->w))
+	if (!vprof_kernel_event_is(u, n_units))
 		return 0;
 	e->kind = (enum vp_kind)VP_CODE(u->w);
 	e->cpu = cpu;

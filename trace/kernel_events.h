@@ -94,6 +94,9 @@ struct vprof_kernel_event {
 	};
 };
 
+/* Is a record of a CPU an event? */
+int vprof_kernel_event_is(const struct vp_unit *record, uint32_t n_units);
+
 /* The event of a record of a CPU; 0: it is none. */
 int vprof_kernel_event_decode(const struct vp_unit *record, uint32_t n_units, uint32_t cpu,
 			      struct vprof_kernel_event *e);

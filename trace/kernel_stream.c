@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Merges the CPUs' events by time: a binary heap of one event for each CPU. Within a CPU the order of the file stays,
- * whatever a damaged file says of the times.
+/* Merges the CPUs' events by time: a binary heap of one record for each CPU, of which an event is made when its turn
+ * comes. Within a CPU the order of the file stays, whatever a damaged file says of the times.
  */
 #include <stdlib.h>
 
@@ -8,29 +8,32 @@
 
 struct source {
 	struct vprof_trace_cursor cursor;
-	struct vprof_kernel_event next;
+	const struct vp_unit *next;
+	uint32_t n_units, cpu;
+};
+
+struct place { /* of a source, by its next record */
+	uint64_t t;
+	uint32_t source;
 };
 
 struct vprof_kernel_stream {
 	size_t n, n_open; /* sources; heap[0 .. n_open) are those that have an event */
-	uint32_t *heap;
+	struct place *heap;
 	struct source *sources;
 };
 
-static int comes_before(const struct vprof_kernel_stream *s, uint32_t a, uint32_t b)
+static int comes_before(const struct place *a, const struct place *b)
 {
-	uint64_t ta = s->sources[a].next.t, tb = s->sources[b].next.t;
-
-	return ta != tb ? ta < tb : a < b;
+	return a->t != b->t ? a->t < b->t : a->source < b->source;
 }
 
 /* Places `x` in the heap at `at` or deeper. */
-static void sink(struct vprof_kernel_stream *s, size_t at, uint32_t x)
+static void sink(struct vprof_kernel_stream *s, size_t at, struct place x)
 {
 	for (size_t child; (child = 2 * at + 1) < s->n_open; at = child) {
-		if (child + 1 < s->n_open && comes_before(s, s->heap[child + 1], s->heap[child]))
-			child++;
-		if (!comes_before(s, s->heap[child], x))
+		child += child + 1 < s->n_open && comes_before(&s->heap[child + 1], &s->heap[child]);
+		if (!comes_before(&s->heap[child], &x))
 			break;
 		s->heap[at] = s->heap[child];
 	}
@@ -39,11 +42,8 @@ static void sink(struct vprof_kernel_stream *s, size_t at, uint32_t x)
 
 static int advance(struct source *source)
 {
-	const struct vp_unit *u;
-	uint32_t n;
-
-	while ((u = vprof_trace_next(&source->cursor, &n)))
-		if (vprof_kernel_event_decode(u, n, source->cursor.thread->tid, &source->next))
+	while ((source->next = vprof_trace_next(&source->cursor, &source->n_units)))
+		if (vprof_kernel_event_is(source->next, source->n_units))
 			return 1;
 	return 0;
 }
@@ -63,9 +63,12 @@ int vprof_kernel_stream_open(struct vprof_kernel_stream **out, const struct vpro
 				       trace->n_kernel);
 	}
 	for (; s->n < trace->n_kernel; s->n++) {
-		vprof_trace_cursor_init(&s->sources[s->n].cursor, &trace->kernel[s->n]);
-		if (advance(&s->sources[s->n]))
-			s->heap[s->n_open++] = (uint32_t)s->n;
+		struct source *source = &s->sources[s->n];
+
+		vprof_trace_cursor_init(&source->cursor, &trace->kernel[s->n]);
+		source->cpu = trace->kernel[s->n].tid;
+		if (advance(source))
+			s->heap[s->n_open++] = (struct place){ source->next->t, (uint32_t)s->n };
 	}
 	for (size_t at = s->n_open / 2; at-- > 0;)
 		sink(s, at, s->heap[at]);
@@ -75,13 +78,17 @@ int vprof_kernel_stream_open(struct vprof_kernel_stream **out, const struct vpro
 
 int vprof_kernel_stream_next(struct vprof_kernel_stream *s, struct vprof_kernel_event *e)
 {
-	uint32_t first;
+	struct source *source;
+	struct place first;
 
 	if (!s->n_open)
 		return 0;
 	first = s->heap[0];
-	*e = s->sources[first].next;
-	if (!advance(&s->sources[first]))
+	source = &s->sources[first.source];
+	vprof_kernel_event_decode(source->next, source->n_units, source->cpu, e);
+	if (advance(source))
+		first.t = source->next->t;
+	else
 		first = s->heap[--s->n_open];
 	if (s->n_open)
 		sink(s, 0, first);
