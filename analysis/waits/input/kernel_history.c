@@ -15,6 +15,11 @@ struct open_request {
 	uint32_t n_bytes;
 };
 
+struct known_pair {
+	uint64_t ids;
+	uint32_t number; /* of the history's stack */
+};
+
 struct reading {
 	struct vprof_waits_input *input;
 	const struct vprof_trace *trace;
@@ -24,7 +29,9 @@ struct reading {
 	VPROF_ARRAY(uint32_t) free_open;
 	VPROF_ARRAY(uint32_t) begun_unseen; /* requests (of the history) whose issue is missing: begin is not known */
 	struct vprof_hash_index by_stacks;  /* pairs of stacks */
-	uint32_t *same;			    /* [stacks of the tables] the first that is the same */
+	struct vprof_hash_index by_ids;	    /* pairs as they are recorded, in `known` */
+	VPROF_ARRAY(struct known_pair) known;
+	uint32_t *same; /* [stacks of the tables] the first that is the same */
 	uint64_t now;
 };
 
@@ -36,7 +43,7 @@ static uint32_t same_stack(const struct reading *g, uint32_t id)
 	return s ? t->stacks.v[g->same[s - t->stacks.v]].id : id;
 }
 
-static uint32_t stack_number(struct reading *g, uint32_t kernel_id, uint32_t user_id)
+static uint32_t find_pair(struct reading *g, uint32_t kernel_id, uint32_t user_id)
 {
 	uint32_t kernel = same_stack(g, kernel_id), user = same_stack(g, user_id);
 	uint64_t key = (uint64_t)user << 32 | kernel, hash = vprof_mix(key);
@@ -55,6 +62,29 @@ static uint32_t stack_number(struct reading *g, uint32_t kernel_id, uint32_t use
 		return 0;
 	vprof_hash_index_put(&g->by_stacks, at, hash, added);
 	return added;
+}
+
+/* Most events have stacks that others had before. */
+static uint32_t stack_number(struct reading *g, uint32_t kernel_id, uint32_t user_id)
+{
+	uint64_t ids = (uint64_t)user_id << 32 | kernel_id, hash = vprof_mix(ids);
+	struct known_pair pair = { ids, 0 }, *added;
+	size_t at;
+
+	if (!ids || vprof_hash_index_room(&g->by_ids, 1))
+		return 0;
+	VPROF_HASH_EACH(&g->by_ids, hash, at, i)
+	{
+		if (g->known.v[i].ids == ids)
+			return g->known.v[i].number;
+	}
+	pair.number = find_pair(g, kernel_id, user_id);
+	added = VPROF_PUSH(&g->known);
+	if (added) {
+		*added = pair;
+		vprof_hash_index_put(&g->by_ids, at, hash, (uint32_t)(g->known.n - 1));
+	}
+	return pair.number;
 }
 
 static const uint8_t states[] = {
@@ -481,6 +511,8 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	vprof_kernel_entities_release(&g.all);
 	vprof_hash_index_release(&g.by_request);
 	vprof_hash_index_release(&g.by_stacks);
+	vprof_hash_index_release(&g.by_ids);
+	VPROF_ARRAY_RELEASE(&g.known);
 	free(g.same);
 	VPROF_ARRAY_RELEASE(&g.open);
 	VPROF_ARRAY_RELEASE(&g.free_open);
