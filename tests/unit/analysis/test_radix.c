@@ -13,6 +13,18 @@
 #include "common/radix.h"
 #include "tests/unit/analysis/hand_trace.h"
 
+/* Against the same keys sorted. */
+static void check_nth(const struct vprof_keyed *sorted, size_t n, size_t k)
+{
+	uint64_t *keys = malloc(n * sizeof *keys);
+
+	assert_non_null(keys);
+	for (size_t i = 0; i < n; i++)
+		keys[sorted[i].item] = sorted[i].key;
+	assert_int_equal(vprof_radix_nth(keys, n, k), sorted[k].key);
+	free(keys);
+}
+
 static void check(size_t n, uint64_t mask, uint64_t seed)
 {
 	struct vprof_keyed *v = malloc((n + 1) * sizeof *v);
@@ -23,6 +35,10 @@ static void check(size_t n, uint64_t mask, uint64_t seed)
 	assert_int_equal(vprof_radix_sort(v, n), 0);
 	for (size_t i = 1; i < n; i++)
 		assert_true(v[i - 1].key < v[i].key || (v[i - 1].key == v[i].key && v[i - 1].item < v[i].item));
+	for (size_t k = 0; k < n; k += n / 4 + 1)
+		check_nth(v, n, k);
+	if (n)
+		check_nth(v, n, n - 1);
 	free(v);
 }
 
