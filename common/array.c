@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays of BIG_BYTES and more are mapped, so that growing moves pages instead of copying. Once all of them together
  * take more than the budget, the ones that grow move to unlinked files, which the kernel may write out: what a trace
- * needs beside the page cache is bounded whatever its size. The first page of a mapping says where it lies.
+ * needs beside the page cache is bounded whatever its size. The budget is a share of the memory that there is room for,
+ * since pages of files cost several times as much; it is looked at again and again while the arrays grow, so that
+ * several processes which grow at once do not take all. The first page of a mapping says where it lies.
  */
 #define _GNU_SOURCE /* mremap, O_TMPFILE */
 #include "common/array.h"
@@ -12,9 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/memory_room.h"
+
 #define BIG_BYTES ((size_t)1 << 20)
 #define HUGE_BYTES ((size_t)4 << 20)
-#define MEMORY_BUDGET ((size_t)192 << 20)
+#define BUDGET_LEAST ((size_t)192 << 20)
+#define BUDGET_PART 4 /* of the room that there is without these arrays */
+#define LOOK_EVERY ((size_t)64 << 20)
 #define HEAD_BYTES ((size_t)65536) /* a page, whatever its size */
 #define CACHE_LINES ((size_t)128)  /* cache lines are fetched in pairs */
 #define SORT_RUN ((size_t)16)	   /* items that are sorted by insertion */
@@ -25,6 +31,23 @@ struct head {
 };
 
 static _Atomic size_t in_memory; /* bytes of big arrays that lie in no file */
+static _Atomic size_t budget;	 /* for them, when it was last looked at ... */
+static _Atomic size_t looked_at; /* ... and they took this much; 0: it was not yet */
+
+static int fits_in_memory(size_t n_more)
+{
+	size_t now = atomic_load(&in_memory), looked = atomic_load(&looked_at);
+
+	if (now + n_more <= BUDGET_LEAST)
+		return 1;
+	if (!looked || now > looked + LOOK_EVERY || looked > now + LOOK_EVERY) {
+		uint64_t part = (vprof_memory_room("") + now) / BUDGET_PART;
+
+		atomic_store(&budget, part < SIZE_MAX ? (size_t)part : SIZE_MAX);
+		atomic_store(&looked_at, now ? now : 1);
+	}
+	return now + n_more <= atomic_load(&budget);
+}
 
 static size_t map_bytes(size_t n, size_t size)
 {
@@ -86,7 +109,7 @@ static struct head *map_new(size_t n_bytes)
 {
 	struct head *h = NULL;
 
-	if (atomic_load(&in_memory) + n_bytes > MEMORY_BUDGET)
+	if (!fits_in_memory(n_bytes))
 		h = map_file(n_bytes);
 	return h ? h : map_memory(n_bytes);
 }
@@ -107,7 +130,7 @@ static struct head *map_grow(struct head *h, size_t n_bytes)
 	size_t old = h->n_bytes;
 	struct head *grown;
 
-	if (h->fd < 0 && atomic_load(&in_memory) - old + n_bytes > MEMORY_BUDGET) {
+	if (h->fd < 0 && !fits_in_memory(n_bytes - old)) {
 		grown = map_file(n_bytes);
 		if (grown) {
 			memcpy((char *)grown + HEAD_BYTES, (char *)h + HEAD_BYTES, old - HEAD_BYTES);
