@@ -13,10 +13,10 @@
 #include "recorder/gather.h"
 #include "trace/kernel_events.h"
 
-enum { GROUP = 10, CLIENTS = 5, SERVERS = 4, WAYS = 2, FIRST_TID = 1000, PID = 1000, DISK = 8u << 20 };
-enum { START_NS = 1000, SWITCH_NS = 1500, SLICE_NS = 3000000 };
+enum { GROUP = 10, CLIENTS = 5, SERVERS = 4, WAYS = 3, RARELY = 200, FIRST_TID = 1000, PID = 1000, DISK = 8u << 20 };
+enum { START_NS = 1000, SWITCH_NS = 1500, CALL_NS = 500, SLICE_NS = 3000000 };
 enum place { AT_REPLY, AT_REQUEST, AT_LOCK, AT_FLUSH, AT_SLEEP, AT_SEND, AT_UNLOCK, AT_ANSWER, N_PLACES };
-enum planned_kind { PLANNED_WORK, PLANNED_DISK, PLANNED_SLEEP };
+enum planned_kind { PLANNED_WORK, PLANNED_START, PLANNED_DISK, PLANNED_SLEEP };
 
 static const char *const functions[N_PLACES] = { "unix_stream_read", "pipe_read",	 "futex_wait", "ext4_sync_file",
 						 "do_nanosleep",     "unix_stream_send", "futex_wake", "pipe_write" };
@@ -43,6 +43,7 @@ struct group {
 
 struct processor {
 	uint32_t thread; /* VPROF_NONE: none */
+	int is_called;	 /* it is idle, and was told to look at the queue */
 	struct vprof_gather gather;
 };
 
@@ -117,13 +118,13 @@ static uint32_t kernel_stack(const struct machine *m, enum place place)
 	return m->load->n_stacks ? 1 + (uint32_t)place : 0;
 }
 
-/* Each place is reached in several ways, by the threads of a group in a few. */
-static uint32_t user_stack(struct machine *m, uint32_t thread, enum place place)
+/* Each place is reached in many ways, nearly always in one of a few. */
+static uint32_t user_stack(struct machine *m, enum place place)
 {
 	uint32_t n = m->load->n_stacks / N_PLACES;
-	uint32_t way = thread / GROUP * WAYS + (uint32_t)random_to(m, WAYS);
+	uint64_t way = random_to(m, RARELY) ? random_to(m, WAYS) : random_to(m, UINT32_MAX);
 
-	return n ? 1 + N_PLACES + (uint32_t)place * n + way % n : 0;
+	return n ? 1 + N_PLACES + (uint32_t)place * n + (uint32_t)(way % n) : 0;
 }
 
 static void switch_threads(struct machine *m, uint32_t processor, enum vp_task_state state, enum place place)
@@ -136,7 +137,7 @@ static void switch_threads(struct machine *m, uint32_t processor, enum vp_task_s
 	e.sched.state = state;
 	if (p->thread != VPROF_NONE && is_blocked) {
 		e.sched.kernel_stack = kernel_stack(m, place);
-		e.sched.user_stack = user_stack(m, p->thread, place);
+		e.sched.user_stack = user_stack(m, place);
 	}
 	p->thread = VPROF_NONE;
 	if (m->n_queued) {
@@ -154,8 +155,9 @@ static void queue_thread(struct machine *m, uint32_t thread)
 {
 	m->queue[(m->queue_first + m->n_queued++) % m->load->n_threads] = thread;
 	for (uint32_t i = 0; i < m->load->n_cpus; i++) {
-		if (m->processors[i].thread == VPROF_NONE) {
-			switch_threads(m, i, VP_TASK_STATE_RUNNABLE, N_PLACES);
+		if (m->processors[i].thread == VPROF_NONE && !m->processors[i].is_called) {
+			m->processors[i].is_called = 1;
+			plan(m, CALL_NS, PLANNED_START, i);
 			return;
 		}
 	}
@@ -173,7 +175,7 @@ static void wake(struct machine *m, uint32_t processor, uint32_t thread, enum vp
 	e.waking.source_id = context == VP_CONTEXT_BLOCK ? DISK : 0;
 	if (context == VP_CONTEXT_TASK) {
 		e.waking.kernel_stack = kernel_stack(m, place);
-		e.waking.user_stack = user_stack(m, m->processors[processor].thread, place);
+		e.waking.user_stack = user_stack(m, place);
 	}
 	record(m, processor, &e);
 	queue_thread(m, thread);
@@ -304,11 +306,15 @@ static void run(struct machine *m)
 	}
 	while (m->heap.n && m->n_events < m->load->n_events && !m->failed) {
 		struct planned x = take_planned(m);
-		uint32_t at = x.kind == PLANNED_WORK ? x.item : (uint32_t)random_to(m, m->load->n_cpus);
+		uint32_t at = (uint32_t)random_to(m, m->load->n_cpus); /* where an interrupt comes */
 
 		m->now = x.t;
 		if (x.kind == PLANNED_WORK) {
-			worked(m, at);
+			worked(m, x.item);
+		} else if (x.kind == PLANNED_START) {
+			m->processors[x.item].is_called = 0;
+			if (m->n_queued)
+				switch_threads(m, x.item, VP_TASK_STATE_RUNNABLE, N_PLACES);
 		} else if (x.kind == PLANNED_SLEEP) {
 			wake(m, at, x.item, VP_CONTEXT_HRTIMER, N_PLACES);
 		} else {

@@ -14,7 +14,8 @@
 #include "common/search.h"
 
 #define EVENTS_PER_SHARE (1u << 18)
-#define SHARES_MAX 64
+#define SHARES_MAX 1024
+#define NO_REASON (VPROF_NONE >> 1) /* in 31 bits */
 
 struct entity_state {
 	uint32_t parent; /* VPROF_NONE: not blocked, or what for is not known */
@@ -25,10 +26,17 @@ struct entity_state {
 	uint64_t sum;	/* of size over the wait's time until then */
 };
 
+/* What the sweep needs of a wait's segment: these lie close together, the segments do not. */
+struct swept_wait {
+	uint32_t waker;
+	uint32_t reason : 31, is_before : 1; /* is_before: began before the share */
+};
+
 struct sweep_worker {
-	struct entity_state *state; /* [n entities] */
-	size_t *next;		    /* [n entities] next segment */
-	uint64_t *weight;	    /* [n reasons] */
+	struct entity_state *state;	      /* [n entities] */
+	size_t *next;			      /* [n entities] in `waits` */
+	uint64_t *weight;		      /* [n reasons] */
+	VPROF_ARRAY(struct swept_wait) waits; /* of the share: by entity, then time */
 	uint64_t n_circular;
 	VPROF_ARRAY(struct vprof_keyed) events; /* key: 2 x time since the share's begin, + 1 when a wait begins */
 };
@@ -61,15 +69,15 @@ static void add_to_waited_for(struct entity_state *state, uint32_t a, uint32_t b
 	}
 }
 
-static void block(struct sweep_worker *w, uint32_t entity, const struct vprof_waits_segment *s, uint64_t t,
-		  uint64_t begin)
+static void block(struct sweep_worker *w, uint32_t entity, uint64_t t)
 {
+	const struct swept_wait *s = &w->waits.v[w->next[entity]++];
 	struct entity_state *a = &w->state[entity];
 
 	a->sum = 0;
 	a->since = t;
 	a->parent = s->waker;
-	a->reason = s->reason;
+	a->reason = s->reason == NO_REASON ? VPROF_NONE : s->reason;
 	a->is_cut = 0;
 	if (a->parent == VPROF_NONE)
 		return;
@@ -77,7 +85,7 @@ static void block(struct sweep_worker *w, uint32_t entity, const struct vprof_wa
 	     b = w->state[b].is_cut ? VPROF_NONE : w->state[b].parent)
 		a->is_cut = b == entity;
 	if (a->is_cut)
-		w->n_circular += s->from >= begin; /* counted in the share where it begins */
+		w->n_circular += !s->is_before; /* counted in the share where it begins */
 	else
 		add_to_waited_for(w->state, a->parent, a->size, t);
 }
@@ -98,25 +106,26 @@ static void wake(struct sweep_worker *w, uint32_t entity, uint64_t t)
 /* Waits within the share become events; those that reach into it begin with it. */
 static int gather(struct sweep_worker *w, const struct vprof_waits_history *h, uint64_t begin, uint64_t end)
 {
-	w->events.n = 0;
+	w->events.n = w->waits.n = 0;
 	for (uint32_t e = 0; e < h->entities.n; e++) {
 		const struct vprof_waits_entity *entity = &h->entities.v[e];
-		size_t i = VPROF_BISECT(entity->segments.n, k, entity->segments.v[k].to <= begin);
+		const struct vprof_waits_segment *s = entity->segments.v;
+		size_t i = VPROF_BISECT(entity->segments.n, k, s[k].to <= begin);
 
-		w->next[e] = VPROF_NONE;
-		for (; i < entity->segments.n && entity->segments.v[i].from < end; i++) {
-			const struct vprof_waits_segment *s = &entity->segments.v[i];
-			uint64_t from = s->from > begin ? s->from - begin : 0;
+		w->next[e] = w->waits.n;
+		for (; i < entity->segments.n && s[i].from < end; i++) {
+			int is_before = s[i].from < begin;
 
-			if (s->state != VPROF_WAITS_BLOCKED)
+			if (s[i].state != VPROF_WAITS_BLOCKED)
 				continue;
-			if (w->next[e] == VPROF_NONE)
-				w->next[e] = i;
-			if (VPROF_ROOM(&w->events, w->events.n + 2))
+			if (VPROF_ROOM(&w->events, w->events.n + 2) || VPROF_ROOM(&w->waits, w->waits.n + 1))
 				return VPROF_ERR_NOMEM;
-			w->events.v[w->events.n++] = (struct vprof_keyed){ 2 * from + 1, e };
-			if (s->to <= end)
-				w->events.v[w->events.n++] = (struct vprof_keyed){ 2 * (s->to - begin), e };
+			w->waits.v[w->waits.n++] =
+				(struct swept_wait){ s[i].waker, s[i].reason & NO_REASON, (uint32_t)is_before };
+			w->events.v[w->events.n++] =
+				(struct vprof_keyed){ 2 * (is_before ? 0 : s[i].from - begin) + 1, e };
+			if (s[i].to <= end)
+				w->events.v[w->events.n++] = (struct vprof_keyed){ 2 * (s[i].to - begin), e };
 		}
 	}
 	return vprof_radix_sort(w->events.v, w->events.n);
@@ -134,18 +143,12 @@ static int sweep_share(void *arg, int worker, size_t share)
 	for (uint32_t e = 0; e < h->entities.n; e++)
 		w->state[e] = (struct entity_state){ .parent = VPROF_NONE, .reason = VPROF_NONE, .size = 1 };
 	for (size_t i = 0; i < w->events.n; i++) {
-		uint32_t e = w->events.v[i].item;
-		const struct vprof_waits_segment *s = h->entities.v[e].segments.v + w->next[e];
 		uint64_t t = begin + w->events.v[i].key / 2;
 
-		if (w->events.v[i].key & 1) {
-			block(w, e, s, t, begin);
-			continue;
-		}
-		wake(w, e, t);
-		for (w->next[e]++, s++; w->next[e] < h->entities.v[e].segments.n && s->state != VPROF_WAITS_BLOCKED;
-		     s++)
-			w->next[e]++;
+		if (w->events.v[i].key & 1)
+			block(w, w->events.v[i].item, t);
+		else
+			wake(w, w->events.v[i].item, t);
 	}
 	for (uint32_t e = 0; e < h->entities.n; e++) { /* all at once: nobody's size changes any more */
 		advance(&w->state[e], end);
@@ -183,6 +186,7 @@ static int sweep_all(struct sweep *g, struct vprof_waits_reasons *out, int n_thr
 		free(w->next);
 		free(w->weight);
 		VPROF_ARRAY_RELEASE(&w->events);
+		VPROF_ARRAY_RELEASE(&w->waits);
 	}
 	free(g->workers);
 	return ret;

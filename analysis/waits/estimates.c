@@ -37,7 +37,7 @@ struct estimation {
 	unsigned char *in_knot; /* [n vertices] of any */
 	VPROF_ARRAY(struct group) groups;
 	struct item *items;
-	size_t n_items;
+	size_t n_items, first_item; /* first_item: of those that are being replayed */
 };
 
 static int heavier(const struct vprof_waits_graph *g, uint32_t a, uint32_t b)
@@ -233,7 +233,7 @@ static uint64_t recorded_end(const struct estimation *g, const unsigned char *co
 static int replay_item(void *arg, int worker, size_t item)
 {
 	const struct estimation *g = arg;
-	struct item *x = &g->items[item];
+	struct item *x = &g->items[g->first_item + item];
 
 	(void)worker;
 	return vprof_waits_replay(&x->replayed, g->program, &x->change, g->groups.v[x->group].counts);
@@ -271,10 +271,8 @@ static void make_items(struct estimation *g)
 
 /* The fidelity is that of the knot where it is worst. Knots of which nothing counts, such as a thread that does nothing
  * but sleep, have none, and no gains. */
-static void take_results(struct estimation *g)
+static void take_fidelity(struct estimation *g)
 {
-	const struct item *x = g->items + g->groups.n;
-
 	g->out->fidelity = NAN;
 	for (size_t i = 0; i < g->groups.n; i++) {
 		const struct vprof_waits_replayed *r = &g->items[i].replayed;
@@ -284,6 +282,12 @@ static void take_results(struct estimation *g)
 		if (end > begin && !(fabs(fidelity - 1) <= fabs(g->out->fidelity - 1)))
 			g->out->fidelity = fidelity;
 	}
+}
+
+static void take_gains(struct estimation *g)
+{
+	const struct item *x = g->items + g->groups.n;
+
 	for (size_t i = 0; i < g->out->v.n; i++) {
 		struct vprof_waits_estimate *e = &g->out->v.v[i];
 		const struct vprof_waits_replayed *before = &g->items[x->group].replayed;
@@ -295,7 +299,15 @@ static void take_results(struct estimation *g)
 	}
 }
 
-static int estimate_with(struct estimation *g, size_t max_segments, int n_threads, enum vprof_waits_cpu_model cpus)
+static int replay_items(struct estimation *g, size_t first, size_t end, int n_threads)
+{
+	g->first_item = first;
+	return vprof_parallel_run(vprof_parallel_count(n_threads), end - first, replay_item, g);
+}
+
+/* Changes are replayed only if the unchanged recording is replayed as true as `most_off` says. */
+static int estimate_with(struct estimation *g, size_t max_segments, int n_threads, enum vprof_waits_cpu_model cpus,
+			 double most_off, int *is_true)
 {
 	struct vprof_waits_program program = { 0 };
 	int ret = vprof_waits_program_build(&program, g->history, g->graph, max_segments, cpus);
@@ -306,9 +318,14 @@ static int estimate_with(struct estimation *g, size_t max_segments, int n_thread
 		ret = choose_counted(&g->groups.v[i], g);
 	make_items(g);
 	if (!ret)
-		ret = vprof_parallel_run(vprof_parallel_count(n_threads), g->n_items, replay_item, g);
+		ret = replay_items(g, 0, g->groups.n, n_threads);
 	if (!ret)
-		take_results(g);
+		take_fidelity(g);
+	*is_true = fabs(g->out->fidelity - 1) <= most_off;
+	if (!ret && (*is_true || isinf(most_off)))
+		ret = replay_items(g, g->groups.n, g->n_items, n_threads);
+	if (!ret && (*is_true || isinf(most_off)))
+		take_gains(g);
 	g->out->replayed = (double)(program.end - g->history->begin) / (double)(g->history->end - g->history->begin);
 	vprof_waits_program_release(&program);
 	return ret;
@@ -340,7 +357,7 @@ int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_w
 			 size_t max_segments, int n_threads, struct vprof_error *err)
 {
 	struct estimation g = { .out = out, .history = h, .graph = graph, .knots = knots };
-	int ret = choose_edges(out, graph, knots);
+	int ret = choose_edges(out, graph, knots), is_true = 1;
 
 	out->fidelity = NAN;
 	out->replayed = 0;
@@ -349,9 +366,11 @@ int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_w
 	if (!ret)
 		ret = g.in_knot ? find_groups(&g) : VPROF_ERR_NOMEM;
 	if (!ret && out->v.n) {
-		ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_SIMULATED);
-		if (!ret && !(fabs(out->fidelity - 1) <= VPROF_WAITS_FIDELITY_MAX))
-			ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_AS_RECORDED);
+		ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_SIMULATED, VPROF_WAITS_FIDELITY_MAX,
+				    &is_true);
+		if (!ret && !is_true)
+			ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_AS_RECORDED, INFINITY,
+					    &is_true);
 	}
 	for (size_t i = 0; i < g.groups.n; i++)
 		free(g.groups.v[i].counts);

@@ -26,6 +26,7 @@ struct building {
 	enum vprof_waits_cpu_model cpus;
 	acts_array acts;		 /* by thread, then time */
 	VPROF_ARRAY(uint32_t) completed; /* requests by device, then completion */
+	size_t *n_segments;		 /* [n entities] in the part that the programs hold */
 	size_t at;			 /* next act */
 	uint32_t next_wait;
 };
@@ -49,15 +50,21 @@ static uint64_t choose_end(const struct vprof_waits_history *h, size_t max_segme
 	return low;
 }
 
-static size_t n_segments(const struct building *b, const struct vprof_waits_entity *e)
+static int count_segments(struct building *b)
 {
-	return VPROF_BISECT(e->segments.n, i, e->segments.v[i].from < b->p->end);
+	b->n_segments = malloc((b->h->entities.n + 1) * sizeof *b->n_segments);
+	for (size_t e = 0; b->n_segments && e < b->h->entities.n; e++) {
+		const struct vprof_waits_entity *x = &b->h->entities.v[e];
+
+		b->n_segments[e] = VPROF_BISECT(x->segments.n, i, x->segments.v[i].from < b->p->end);
+	}
+	return b->n_segments ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 /* Is the request a step of a program? */
 static int is_step(const struct building *b, const struct vprof_waits_request *r)
 {
-	return r->thread != VPROF_NONE && r->issue < b->p->end && n_segments(b, &b->h->entities.v[r->thread]);
+	return r->thread != VPROF_NONE && r->issue < b->p->end && b->n_segments[r->thread];
 }
 
 /* The request whose completion ended a wait of `thread` for a device: its own latest one, else anybody's. What comes
@@ -95,10 +102,22 @@ static int add_act(struct building *b, uint64_t t, uint32_t thread, uint32_t num
 	return VPROF_OK;
 }
 
+static int add_answer(struct building *b, uint32_t wait, uint32_t request, uint64_t t)
+{
+	struct vprof_waits_answer *a = VPROF_PUSH(&b->p->answers);
+	struct vprof_waits_service *r = &b->p->requests.v[request];
+
+	if (!a)
+		return VPROF_ERR_NOMEM;
+	*a = (struct vprof_waits_answer){ t - b->h->requests.v[request].complete, wait, r->first_answer };
+	r->first_answer = (uint32_t)(b->p->answers.n - 1);
+	return VPROF_OK;
+}
+
 static int add_wait(struct building *b, uint32_t thread, const struct vprof_waits_segment *s, uint64_t runnable_ns)
 {
 	struct vprof_waits_wait *w = VPROF_PUSH(&b->p->waits);
-	uint32_t number = (uint32_t)(b->p->waits.n - 1);
+	uint32_t number = (uint32_t)(b->p->waits.n - 1), request;
 
 	if (!w || number == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
@@ -107,7 +126,6 @@ static int add_wait(struct building *b, uint32_t thread, const struct vprof_wait
 	w->thread = thread;
 	w->waker = s->waker;
 	w->edge = s->reason < b->n_edge_of ? b->edge_of[s->reason] : VPROF_NONE;
-	w->next = w->request = VPROF_NONE;
 	w->ended_by = VPROF_WAITS_BY_TIME;
 	if (s->waker == VPROF_NONE)
 		return VPROF_OK;
@@ -115,16 +133,11 @@ static int add_wait(struct building *b, uint32_t thread, const struct vprof_wait
 		w->ended_by = VPROF_WAITS_BY_THREAD;
 		return add_act(b, s->to, s->waker, number, VPROF_WAITS_WAKE);
 	}
-	w->request = find_request(b, thread, s);
-	if (w->request != VPROF_NONE) {
-		struct vprof_waits_service *r = &b->p->requests.v[w->request];
-
-		w->ended_by = VPROF_WAITS_BY_REQUEST;
-		w->extra_ns = s->to - b->h->requests.v[w->request].complete;
-		w->next = r->first_wait;
-		r->first_wait = number;
-	}
-	return VPROF_OK;
+	request = find_request(b, thread, s);
+	if (request == VPROF_NONE)
+		return VPROF_OK;
+	w->ended_by = VPROF_WAITS_BY_REQUEST;
+	return add_answer(b, number, request, s->to);
 }
 
 /* A thread that was made during the recording begins with a wait for its creator. */
@@ -138,7 +151,7 @@ static int number_waits(struct building *b)
 {
 	for (uint32_t i = 0; i < b->h->entities.n; i++) {
 		const struct vprof_waits_entity *e = &b->h->entities.v[i];
-		size_t n = n_segments(b, e);
+		size_t n = b->n_segments[i];
 
 		if (n && is_made(b, e)) {
 			const struct vprof_waits_segment birth = {
@@ -197,10 +210,12 @@ static int add_step(struct building *b, enum vprof_waits_step_kind kind, uint64_
 
 	if (kind <= VPROF_WAITS_PASS && kind != VPROF_WAITS_YIELD && !n)
 		return VPROF_OK;
+	if (kind == VPROF_WAITS_WAKE)
+		n = vprof_waits_wake((uint32_t)n, b->p->waits.v[n].thread);
 	s = VPROF_PUSH(&b->p->steps);
 	if (!s)
 		return VPROF_ERR_NOMEM;
-	*s = (struct vprof_waits_step){ n, (uint32_t)kind };
+	*s = (struct vprof_waits_step){ kind, n < VPROF_WAITS_STEP_MAX ? n : VPROF_WAITS_STEP_MAX };
 	return VPROF_OK;
 }
 
@@ -250,7 +265,7 @@ static int add_blocked(struct building *b, uint32_t thread, const struct vprof_w
 static int add_thread(struct building *b, uint32_t thread)
 {
 	const struct vprof_waits_entity *e = &b->h->entities.v[thread];
-	size_t n = n_segments(b, e);
+	size_t n = b->n_segments[thread];
 	uint64_t t = b->h->begin;
 	int ret = VPROF_OK;
 
@@ -337,7 +352,7 @@ static int measure_requests(struct building *b)
 				alone.v[alone.n++] = (struct vprof_keyed){ r->complete - r->issue, 0 };
 			b->p->requests.v[b->completed.v[end]] = (struct vprof_waits_service){
 				.device = device,
-				.first_wait = VPROF_NONE,
+				.first_answer = VPROF_NONE,
 				.edge = edge_of_request(b->graph, r),
 				.busy_ns = r->complete - from,
 				.least_ns = r->complete - r->issue,
@@ -359,26 +374,24 @@ static int measure_requests(struct building *b)
 /* The lower quartile of how long woken threads waited for a CPU: what that takes when one is free. */
 static int measure_latency(struct building *b)
 {
-	VPROF_ARRAY(struct vprof_keyed) all = { NULL, 0, 0 };
+	VPROF_ARRAY(uint64_t) all = { NULL, 0, 0 };
 	int failed = 0;
 
+	b->latency_ns = UINT64_MAX;
+	if (b->cpus == VPROF_WAITS_CPUS_AS_RECORDED)
+		return VPROF_OK;
 	for (size_t e = 0; e < b->h->entities.n && !failed; e++) {
 		const struct vprof_waits_entity *x = &b->h->entities.v[e];
 
+		failed = VPROF_ROOM(&all, all.n + x->segments.n / 2 + 1);
 		for (size_t i = 1; i < x->segments.n && !failed; i++) {
 			const struct vprof_waits_segment *s = &x->segments.v[i];
 
-			if (s->state != VPROF_WAITS_RUNNABLE || s[-1].state != VPROF_WAITS_BLOCKED)
-				continue;
-			failed = VPROF_ROOM(&all, all.n + 1);
-			if (!failed)
-				all.v[all.n++] = (struct vprof_keyed){ s->to - s->from, 0 };
+			if (s->state == VPROF_WAITS_RUNNABLE && s[-1].state == VPROF_WAITS_BLOCKED)
+				all.v[all.n++] = s->to - s->from;
 		}
 	}
-	failed = failed || vprof_radix_sort(all.v, all.n);
-	b->latency_ns = b->cpus == VPROF_WAITS_CPUS_AS_RECORDED ? UINT64_MAX :
-			!failed && all.n			? all.v[all.n / 4].key :
-								  0;
+	b->latency_ns = !failed && all.n ? vprof_radix_nth(all.v, all.n, all.n / 4) : 0;
 	VPROF_ARRAY_RELEASE(&all);
 	return failed ? VPROF_ERR_NOMEM : VPROF_OK;
 }
@@ -413,16 +426,17 @@ int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_
 	p->first = calloc(h->entities.n + 1, sizeof *p->first);
 	p->paced_ns = calloc(h->entities.n + 1, sizeof *p->paced_ns);
 	p->answered_ns = calloc(h->entities.n + 1, sizeof *p->answered_ns);
-	if (p->first && p->paced_ns && p->answered_ns)
+	if (h->entities.n < VPROF_WAITS_ENTITIES_MAX && p->first && p->paced_ns && p->answered_ns)
 		ret = fill_edge_of(&b, graph);
-	if (!ret && !(ret = measure_latency(&b)) && !(ret = sort_completed(&b)) && !(ret = measure_requests(&b)) &&
-	    !(ret = number_waits(&b)))
+	if (!ret && !(ret = count_segments(&b)) && !(ret = measure_latency(&b)) && !(ret = sort_completed(&b)) &&
+	    !(ret = measure_requests(&b)) && !(ret = number_waits(&b)))
 		ret = sort_acts(&b);
 	for (uint32_t e = 0; e < h->entities.n && !ret; e++) {
 		ret = add_thread(&b, e);
 		p->first[e + 1] = p->steps.n;
 	}
 	free(b.edge_of);
+	free(b.n_segments);
 	VPROF_ARRAY_RELEASE(&b.acts);
 	VPROF_ARRAY_RELEASE(&b.completed);
 	return ret;
@@ -432,6 +446,7 @@ void vprof_waits_program_release(struct vprof_waits_program *p)
 {
 	VPROF_ARRAY_RELEASE(&p->steps);
 	VPROF_ARRAY_RELEASE(&p->waits);
+	VPROF_ARRAY_RELEASE(&p->answers);
 	VPROF_ARRAY_RELEASE(&p->requests);
 	free(p->first);
 	free(p->paced_ns);

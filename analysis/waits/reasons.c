@@ -8,7 +8,8 @@
 
 struct own_reasons {
 	VPROF_ARRAY(struct vprof_waits_reason) v;
-	size_t base; /* of the first, among all */
+	uint32_t *place; /* where each is since they are sorted, by when it was first met */
+	size_t base;	 /* of the first, among all */
 };
 
 struct numbering {
@@ -51,24 +52,23 @@ static uint32_t find_or_add(struct own_reasons *own, struct vprof_hash_index *in
 	return (uint32_t)(own->v.n - 1);
 }
 
-/* Sorts the entity's reasons, and numbers its segments by their new places: place[old] = new. */
-static int sort_own(struct vprof_waits_entity *e, struct own_reasons *own)
+static int sort_own(struct own_reasons *own)
 {
-	uint32_t *place = malloc((own->v.n + 1) * sizeof *place);
-	int failed = !place;
-
-	for (size_t i = 0; i < own->v.n && !failed; i++)
+	own->place = malloc((own->v.n + 1) * sizeof *own->place);
+	for (size_t i = 0; i < own->v.n; i++)
 		own->v.v[i].weight_ns = i; /* where it was, meanwhile */
-	failed = failed || vprof_array_sort(own->v.v, own->v.n, sizeof *own->v.v, order);
-	for (size_t i = 0; i < own->v.n && !failed; i++) {
-		place[own->v.v[i].weight_ns] = (uint32_t)i;
+	if (!own->place || vprof_array_sort(own->v.v, own->v.n, sizeof *own->v.v, order))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < own->v.n; i++) {
+		own->place[own->v.v[i].weight_ns] = (uint32_t)i;
 		own->v.v[i].weight_ns = 0;
 	}
-	for (size_t i = 0; i < e->segments.n && !failed; i++)
-		if (e->segments.v[i].reason != VPROF_NONE)
-			e->segments.v[i].reason = place[e->segments.v[i].reason];
-	free(place);
-	return failed ? VPROF_ERR_NOMEM : VPROF_OK;
+	return VPROF_OK;
+}
+
+static int is_of(const struct vprof_waits_segment *s, const struct vprof_waits_reason *r)
+{
+	return r->to == s->waker && r->wait_stack == s->wait_stack && r->waker_stack == s->waker_stack;
 }
 
 static int number_entity(void *arg, int worker, size_t entity)
@@ -76,6 +76,7 @@ static int number_entity(void *arg, int worker, size_t entity)
 	struct numbering *g = arg;
 	struct vprof_waits_entity *e = &g->history->entities.v[entity];
 	struct own_reasons *own = &g->of[entity];
+	uint32_t last = VPROF_NONE;
 
 	vprof_hash_index_release(&g->index[worker]);
 	for (size_t i = 0; i < e->segments.n; i++) {
@@ -85,26 +86,29 @@ static int number_entity(void *arg, int worker, size_t entity)
 		s->reason = VPROF_NONE;
 		if (s->state != VPROF_WAITS_BLOCKED || s->waker == VPROF_NONE)
 			continue;
-		/* often the same as the last */
-		s->reason = find_or_add(own, &g->index[worker], (uint32_t)entity, s);
-		if (s->reason == VPROF_NONE)
+		if (last == VPROF_NONE || !is_of(s, &own->v.v[last]))
+			last = find_or_add(own, &g->index[worker], (uint32_t)entity, s);
+		if (last == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
-		r = &own->v.v[s->reason];
+		s->reason = last;
+		r = &own->v.v[last];
 		r->n_waits++;
 		r->own_ns += s->to - s->from;
 	}
-	return sort_own(e, own);
+	return sort_own(own);
 }
 
-static int shift_entity(void *arg, int worker, size_t entity)
+/* From when they were first met in their entity to where they are among all. */
+static int renumber_entity(void *arg, int worker, size_t entity)
 {
 	struct numbering *g = arg;
 	struct vprof_waits_entity *e = &g->history->entities.v[entity];
+	const struct own_reasons *own = &g->of[entity];
 
 	(void)worker;
 	for (size_t i = 0; i < e->segments.n; i++)
 		if (e->segments.v[i].reason != VPROF_NONE)
-			e->segments.v[i].reason += (uint32_t)g->of[entity].base;
+			e->segments.v[i].reason = own->place[e->segments.v[i].reason] + (uint32_t)own->base;
 	return 0;
 }
 
@@ -119,16 +123,18 @@ int vprof_waits_reasons_number(struct vprof_waits_reasons *out, struct vprof_wai
 		g.of[e].base = n;
 		n += g.of[e].v.n;
 	}
-	ret = ret || n >= VPROF_NONE || VPROF_RESERVE(&out->v, n + 1) ? VPROF_ERR_NOMEM : VPROF_OK;
+	ret = ret || n >= VPROF_NONE / 2 || VPROF_RESERVE(&out->v, n + 1) ? VPROF_ERR_NOMEM : VPROF_OK;
 	for (size_t e = 0; e < h->entities.n && !ret; e++) {
 		if (g.of[e].v.n)
 			memcpy(out->v.v + out->v.n, g.of[e].v.v, g.of[e].v.n * sizeof *out->v.v);
 		out->v.n += g.of[e].v.n;
 	}
 	if (!ret)
-		ret = vprof_parallel_run(n_workers, h->entities.n, shift_entity, &g);
-	for (size_t e = 0; e < h->entities.n && g.of; e++)
+		ret = vprof_parallel_run(n_workers, h->entities.n, renumber_entity, &g);
+	for (size_t e = 0; e < h->entities.n && g.of; e++) {
 		VPROF_ARRAY_RELEASE(&g.of[e].v);
+		free(g.of[e].place);
+	}
 	for (int w = 0; w < VPROF_PARALLEL_MAX; w++)
 		vprof_hash_index_release(&g.index[w]);
 	free(g.of);

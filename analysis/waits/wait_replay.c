@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A discrete-event simulation. Each thread goes on through its steps until it must wait: for a CPU, for the end of its
- * work, for a wake-up, for a time. Events lie in a heap by time, equal ones in the order in which they were made.
+ * work, for a wake-up, for a time. Events lie in a heap by time, equal ones in the order in which they were made. Most
+ * of them make one other, which takes their place at the top: what is taken leaves a hole there until then.
  *
  * A wake-up that comes before the wait is kept: the thread does not wait then. Every other wait ends exactly once: the
  * thread's `turn` rises with each, and what would have ended an earlier one finds another turn and does nothing.
@@ -10,21 +11,26 @@
 #define SLICE_NS 3000000      /* that a thread runs while others want its CPU */
 #define SLICES_MAX (1u << 19) /* in the recording: of one that lasts longer than 26 minutes, slices are longer */
 
+#define AHEAD 8	   /* steps that are fetched beforehand */
+#define CHILDREN 4 /* of a place in the heap */
+#define KIND_BITS 2
+
 enum event_kind { EVENT_WORKED, EVENT_READY, EVENT_COMPLETE, EVENT_END };
 
 struct event {
-	uint64_t t, order;
-	uint32_t item; /* thread, or request of COMPLETE, or wait of END */
+	uint64_t t;
+	uint64_t order; /* << KIND_BITS, | kind */
+	uint32_t item;	/* thread, or request of COMPLETE, or wait of END */
 	uint32_t turn;
-	uint32_t kind;
 };
 
 struct thread_state {
 	size_t step;
-	uint64_t left_ns; /* of a WORK that was cut by the slice */
+	uint64_t left_ns;    /* of a WORK that was cut by the slice */
+	uint64_t latency_ns; /* of the wait that it is in */
 	uint32_t turn;
-	uint32_t wait; /* that it is in, VPROF_NONE: none */
-	uint8_t has_cpu, is_queued;
+	uint32_t wait; /* VPROF_NONE: none */
+	uint32_t has_cpu;
 };
 
 struct replay {
@@ -38,9 +44,11 @@ struct replay {
 	uint32_t n_free; /* CPUs */
 	uint64_t slice_ns;
 	VPROF_ARRAY(struct event) heap;
+	int has_hole; /* heap.v[0] was taken */
 	uint64_t now, n_made;
 	const unsigned char *counts;
-	uint64_t last; /* when counted work was done */
+	size_t n_counted; /* threads with work that counts, and requests that do, which are not done */
+	uint64_t last;	  /* when counted work was done */
 	int failed;
 };
 
@@ -49,37 +57,58 @@ static int is_before(const struct event *a, const struct event *b)
 	return a->t != b->t ? a->t < b->t : a->order < b->order;
 }
 
+/* Places `e` at the top or deeper. */
+static void sink(struct event *heap, size_t n, const struct event *e)
+{
+	size_t i = 0, first;
+
+	while ((first = CHILDREN * i + 1) < n) {
+		size_t end = first + CHILDREN < n ? first + CHILDREN : n, least = first;
+
+		for (size_t child = first + 1; child < end; child++)
+			least = is_before(&heap[child], &heap[least]) ? child : least;
+		if (!is_before(&heap[least], e))
+			break;
+		heap[i] = heap[least];
+		i = least;
+	}
+	heap[i] = *e;
+}
+
 static void add_event(struct replay *r, uint64_t t, enum event_kind kind, uint32_t item, uint32_t turn)
 {
-	const struct event e = { t, r->n_made++, item, turn, kind };
+	const struct event e = { t, r->n_made++ << KIND_BITS | kind, item, turn };
 	size_t i = r->heap.n;
 
+	if (r->has_hole) {
+		r->has_hole = 0;
+		sink(r->heap.v, r->heap.n, &e);
+		return;
+	}
 	if (!VPROF_PUSH(&r->heap)) {
 		r->failed = 1;
 		return;
 	}
-	for (; i && is_before(&e, &r->heap.v[(i - 1) / 2]); i = (i - 1) / 2)
-		r->heap.v[i] = r->heap.v[(i - 1) / 2];
+	for (; i && is_before(&e, &r->heap.v[(i - 1) / CHILDREN]); i = (i - 1) / CHILDREN)
+		r->heap.v[i] = r->heap.v[(i - 1) / CHILDREN];
 	r->heap.v[i] = e;
 }
 
-static struct event take_event(struct replay *r)
+/* The next event, or 0: there is none. */
+static int take_event(struct replay *r, struct event *next)
 {
-	struct event top = r->heap.v[0], last = r->heap.v[--r->heap.n];
-	size_t i = 0, n = r->heap.n;
+	if (r->has_hole) {
+		const struct event last = r->heap.v[--r->heap.n];
 
-	while (2 * i + 1 < n) {
-		size_t child = 2 * i + 1;
-
-		child += child + 1 < n && is_before(&r->heap.v[child + 1], &r->heap.v[child]);
-		if (!is_before(&r->heap.v[child], &last))
-			break;
-		r->heap.v[i] = r->heap.v[child];
-		i = child;
+		r->has_hole = 0;
+		if (r->heap.n)
+			sink(r->heap.v, r->heap.n, &last);
 	}
-	if (n)
-		r->heap.v[i] = last;
-	return top;
+	if (!r->heap.n)
+		return 0;
+	*next = r->heap.v[0];
+	r->has_hole = 1;
+	return 1;
 }
 
 static void ready_at(struct replay *r, uint64_t t, uint32_t thread)
@@ -89,10 +118,9 @@ static void ready_at(struct replay *r, uint64_t t, uint32_t thread)
 
 static void queue_thread(struct replay *r, uint32_t thread)
 {
-	size_t size = r->p->history->entities.n;
+	size_t size = r->p->history->entities.n, at = r->queue_first + r->n_queued++;
 
-	r->queue[(r->queue_first + r->n_queued++) % size] = thread;
-	r->threads[thread].is_queued = 1;
+	r->queue[at < size ? at : at - size] = thread;
 }
 
 /* The thread's current WORK, for a slice or to its end. */
@@ -103,6 +131,7 @@ static void run_on_cpu(struct replay *r, uint32_t thread)
 	uint64_t slice = left > r->slice_ns && r->p->n_cpus ? r->slice_ns : left;
 
 	t->left_ns = left - slice;
+	__builtin_prefetch(&r->p->steps.v[t->step + AHEAD]);
 	add_event(r, r->now + slice, EVENT_WORKED, thread, ++t->turn);
 }
 
@@ -119,33 +148,37 @@ static void give_up_cpu(struct replay *r, uint32_t thread)
 		return;
 	}
 	next = r->queue[r->queue_first];
-	r->queue_first = (r->queue_first + 1) % size;
+	r->queue_first = r->queue_first + 1 < size ? r->queue_first + 1 : 0;
 	r->n_queued--;
-	r->threads[next].is_queued = 0;
 	r->threads[next].has_cpu = 1;
 	run_on_cpu(r, next);
 }
 
 /* A wait that takes as long as it took: nothing in the replay ends it, or a thread that does not count. That one has a
  * pace of its own, and would hold up who has become faster. */
-static int takes_its_time(const struct replay *r, const struct vprof_waits_wait *w)
+static int is_paced(const struct replay *r, uint32_t thread, uint32_t waker)
 {
-	return w->ended_by == VPROF_WAITS_BY_TIME ||
-	       (w->ended_by == VPROF_WAITS_BY_THREAD && r->counts[w->thread] && !r->counts[w->waker]);
+	return r->counts[thread] && !r->counts[waker];
 }
 
-static void end_wait(struct replay *r, uint32_t wait)
+static void end_wait(struct replay *r, uint32_t thread, uint32_t wait)
 {
-	const struct vprof_waits_wait *w = &r->p->waits.v[wait];
-	struct thread_state *t = &r->threads[w->thread];
+	struct thread_state *t = &r->threads[thread];
 
 	if (r->is_over[wait])
 		return;
 	r->is_over[wait] = 1;
 	if (t->wait == wait) {
 		t->wait = VPROF_NONE;
-		ready_at(r, r->now + w->latency_ns, w->thread);
+		ready_at(r, r->now + t->latency_ns, thread);
 	}
+}
+
+static int is_counted(const struct replay *r, uint32_t request)
+{
+	uint32_t thread = r->p->history->requests.v[request].thread;
+
+	return thread != VPROF_NONE && r->counts[thread];
 }
 
 static void submit(struct replay *r, uint32_t request)
@@ -154,6 +187,7 @@ static void submit(struct replay *r, uint32_t request)
 	uint64_t free_at = r->free_at[s->device] > r->now ? r->free_at[s->device] : r->now;
 	uint64_t least = r->now + s->least_ns, t = free_at + s->busy_ns;
 
+	r->n_counted += is_counted(r, request);
 	if (r->change->is_saved && s->edge == r->change->edge && s->edge != VPROF_NONE) {
 		add_event(r, r->now, EVENT_COMPLETE, request, 0);
 		return;
@@ -166,12 +200,13 @@ static void submit(struct replay *r, uint32_t request)
 static void complete(struct replay *r, uint32_t request)
 {
 	const struct vprof_waits_service *s = &r->p->requests.v[request];
-	uint32_t thread = r->p->history->requests.v[request].thread;
 
-	if (thread != VPROF_NONE && r->counts[thread] && r->now > r->last)
+	if (is_counted(r, request)) {
 		r->last = r->now;
-	for (uint32_t w = s->first_wait; w != VPROF_NONE; w = r->p->waits.v[w].next)
-		add_event(r, r->now + r->p->waits.v[w].extra_ns, EVENT_END, w, 0);
+		r->n_counted--;
+	}
+	for (uint32_t a = s->first_answer; a != VPROF_NONE; a = r->p->answers.v[a].next)
+		add_event(r, r->now + r->p->answers.v[a].extra_ns, EVENT_END, r->p->answers.v[a].wait, 0);
 }
 
 /* True when the thread need not wait. */
@@ -186,17 +221,20 @@ static int begin_wait(struct replay *r, uint32_t thread, uint32_t wait)
 		return 1;
 	}
 	r->threads[thread].wait = wait;
-	if (is_shortened || takes_its_time(r, w))
+	r->threads[thread].latency_ns = w->latency_ns;
+	__builtin_prefetch(w + 2); /* the thread's next ones */
+	if (is_shortened || w->ended_by == VPROF_WAITS_BY_TIME ||
+	    (w->ended_by == VPROF_WAITS_BY_THREAD && is_paced(r, thread, w->waker)))
 		ready_at(r, r->now + most + w->latency_ns, thread);
 	return 0;
 }
 
 /* True when the thread goes on at once with the next step. */
-static int do_step(struct replay *r, uint32_t thread, const struct vprof_waits_step *s)
+static int do_step(struct replay *r, uint32_t thread, struct vprof_waits_step s)
 {
 	struct thread_state *t = &r->threads[thread];
 
-	switch ((enum vprof_waits_step_kind)s->kind) {
+	switch ((enum vprof_waits_step_kind)s.kind) {
 	case VPROF_WAITS_WORK:
 		if (t->has_cpu || !r->p->n_cpus) {
 			run_on_cpu(r, thread);
@@ -215,17 +253,17 @@ static int do_step(struct replay *r, uint32_t thread, const struct vprof_waits_s
 		return 1; /* its next WORK queues it */
 	case VPROF_WAITS_PASS:
 		give_up_cpu(r, thread);
-		ready_at(r, r->now + s->n, thread);
+		ready_at(r, r->now + s.n, thread);
 		return 0;
 	case VPROF_WAITS_WAKE:
-		if (!takes_its_time(r, &r->p->waits.v[s->n]))
-			end_wait(r, (uint32_t)s->n);
+		if (!is_paced(r, (uint32_t)(s.n >> 32), thread))
+			end_wait(r, (uint32_t)(s.n >> 32), (uint32_t)s.n);
 		return 1;
 	case VPROF_WAITS_SUBMIT:
-		submit(r, (uint32_t)s->n);
+		submit(r, (uint32_t)s.n);
 		return 1;
 	case VPROF_WAITS_WAIT:
-		if (begin_wait(r, thread, (uint32_t)s->n))
+		if (begin_wait(r, thread, (uint32_t)s.n))
 			return 1;
 		give_up_cpu(r, thread);
 		return 0;
@@ -239,13 +277,15 @@ static void go_on(struct replay *r, uint32_t thread)
 	struct thread_state *t = &r->threads[thread];
 	size_t end = r->p->first[thread + 1];
 
-	while (t->step < end && do_step(r, thread, &r->p->steps.v[t->step]))
+	while (t->step < end && do_step(r, thread, r->p->steps.v[t->step]))
 		t->step++;
 	if (t->step < end)
 		return;
 	give_up_cpu(r, thread);
-	if (r->counts[thread] && r->now > r->last)
+	if (r->counts[thread]) {
 		r->last = r->now;
+		r->n_counted--;
+	}
 }
 
 static void worked(struct replay *r, uint32_t thread)
@@ -278,25 +318,27 @@ static void ready(struct replay *r, uint32_t thread)
 static void run(struct replay *r)
 {
 	size_t n = r->p->history->entities.n;
+	struct event e;
 
 	for (uint32_t e = 0; e < n; e++) {
 		r->threads[e].step = r->p->first[e];
 		r->threads[e].wait = VPROF_NONE;
+		r->n_counted += r->counts[e] && r->p->first[e] < r->p->first[e + 1];
 	}
 	for (uint32_t e = 0; e < n; e++)
 		if (r->p->first[e] < r->p->first[e + 1])
 			go_on(r, e);
-	while (r->heap.n && !r->failed) {
-		struct event e = take_event(r);
+	while (r->n_counted && !r->failed && take_event(r, &e)) {
+		enum event_kind kind = (enum event_kind)(e.order & ((1u << KIND_BITS) - 1));
 
 		r->now = e.t;
-		if (e.kind == EVENT_COMPLETE)
+		if (kind == EVENT_COMPLETE)
 			complete(r, e.item);
-		else if (e.kind == EVENT_END)
-			end_wait(r, e.item);
+		else if (kind == EVENT_END)
+			end_wait(r, r->p->waits.v[e.item].thread, e.item);
 		else if (e.turn != r->threads[e.item].turn)
 			continue;
-		else if (e.kind == EVENT_WORKED)
+		else if (kind == EVENT_WORKED)
 			worked(r, e.item);
 		else
 			ready(r, e.item);

@@ -73,13 +73,15 @@ static int segment(struct history_text *t, const char *word, const char *line)
 {
 	struct vprof_waits_segment s = { .waker = VPROF_NONE };
 	char name[64], waker[64] = "-";
+	uint64_t to;
 
 	if (strcmp(word, "run") && strcmp(word, "ready") && strcmp(word, "wait"))
 		return 0;
 	s.state = *word == 'w' ? VPROF_WAITS_BLOCKED : word[1] == 'u' ? VPROF_WAITS_RUNNING : VPROF_WAITS_RUNNABLE;
-	if (sscanf(line, "%*s %63s %" SCNu64 " %" SCNu64 " %63s %" SCNu32 " %" SCNu32, name, &s.from, &s.to, waker,
+	if (sscanf(line, "%*s %63s %" SCNu64 " %" SCNu64 " %63s %" SCNu32 " %" SCNu32, name, &s.from, &to, waker,
 		   &s.wait_stack, &s.waker_stack) < 3)
 		wrong(line);
+	s.to = to;
 	s.waker = history_text_entity(t, waker);
 	*VPROF_PUSH(&t->history.entities.v[history_text_entity(t, name)].segments) = s;
 	return 1;

@@ -15,12 +15,12 @@
 #include "common/array.h"
 #include "common/error.h"
 
-#define VPROF_WAITS_TIME_MAX (UINT64_C(1) << 62)
+#define VPROF_WAITS_TIME_MAX ((UINT64_C(1) << 62) - 1)
 
 /* ns of a clock as a time of a history; what no clock tells becomes the nearest that is one. */
 static inline uint64_t vprof_waits_time(double ns)
 {
-	return !(ns > 0) ? 0 : ns < (double)VPROF_WAITS_TIME_MAX / 2 ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
+	return !(ns > 0) ? 0 : ns < (double)(VPROF_WAITS_TIME_MAX / 2) ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
 }
 
 enum vprof_waits_entity_kind {
@@ -35,13 +35,15 @@ enum vprof_waits_entity_kind {
 
 enum vprof_waits_state { VPROF_WAITS_RUNNING, VPROF_WAITS_RUNNABLE, VPROF_WAITS_BLOCKED };
 
+/* A recording may have a hundred million of them: they fill 32 bytes. */
 struct vprof_waits_segment {
-	uint64_t from, to;
+	uint64_t from;
+	uint64_t to : 62;
+	uint64_t state : 2;   /* enum vprof_waits_state */
 	uint32_t waker;	      /* of a blocked one: the entity that ended it; VPROF_NONE: not known, or none did */
 	uint32_t wait_stack;  /* where the thread waited; 0: not known. Numbers are the adapter's (stacks) */
 	uint32_t waker_stack; /* where the waker was when it ended the wait */
 	uint32_t reason;      /* for the analysis (cascade.c) */
-	uint8_t state;	      /* enum vprof_waits_state */
 };
 
 struct vprof_waits_entity {

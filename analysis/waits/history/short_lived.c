@@ -253,7 +253,7 @@ int vprof_waits_merge_short_lived(struct vprof_waits_history *h, double share, s
 		ret = choose_groups(&m, share);
 	if (!ret)
 		ret = merge_groups(&m);
-	if (!ret)
+	if (!ret && h->entities.n > m.n_before)
 		point_at_virtual(h);
 	free(m.group);
 	VPROF_ARRAY_RELEASE(&m.first);
