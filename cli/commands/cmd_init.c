@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/flows/flow_discover.h"
 #include "cli/flows/flow_draft.h"
+#include "cli/flows/flow_units.h"
 #include "cli/latency/hot_path.h"
 #include "cli/latency/watch.h"
 #include "cli/lock.h"
@@ -339,17 +340,39 @@ static int discover_flows(const struct init_options *o, const char *directory, c
 	return rc;
 }
 
+/* A program in which nothing locks has no queues to find: its draft is whole without a run. */
+static int finds_units(const struct vprof_facts *facts, const struct vprof_callgraph *graph, int *found,
+		       struct vprof_error *err)
+{
+	struct vprof_option_words all = { 0 };
+	struct vprof_flow_units units = { 0 };
+	struct vprof_error why = { "" };
+	int rc = vprof_flow_units_choose(&units, facts, graph, &all, &why);
+
+	vprof_flow_units_release(&units);
+	*found = !rc;
+	if (rc == VPROF_ERR_MISSING) {
+		vprof_tell("no discovery run: %s", why.message);
+		return VPROF_OK;
+	}
+	if (rc)
+		*err = why;
+	return rc;
+}
+
 /* With a discovery run the draft is written twice: without one it stays as the code alone suggests. */
 static int discover(const struct vprof_project *p, const struct init_options *o, const struct vprof_facts *facts,
 		    const struct vprof_callgraph *graph, const struct vprof_watched *watched, const char *written,
 		    struct drafting *g, struct vprof_error *err)
 {
 	const char *run = o->run ? o->run : o->load_line;
-	int rc = vprof_discover(facts, graph, watched, NULL, &g->draft, err);
+	int found = 0, rc = vprof_discover(facts, graph, watched, NULL, &g->draft, err);
 
 	if (!rc)
 		rc = vprof_draft_write(g->draft, written, o->build, run, err);
-	if (rc || !o->discover)
+	if (!rc && o->discover)
+		rc = finds_units(facts, graph, &found, err);
+	if (rc || !found)
 		return rc;
 	rc = discover_flows(o, p->directory, &g->answer, err);
 	if (rc) {

@@ -202,7 +202,7 @@ static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *
 	return u->n ? VPROF_OK :
 		      vprof_error_set(
 			      err, VPROF_ERR_MISSING,
-			      "no function of the project locks or waits, so nothing is handed over under a lock or by an event. If locks are behind a library's functions or atomics, name the files: --units FILE...");
+			      "no function of the project locks or waits, so nothing is handed over under a lock or by an event. If locks are behind a library's functions or atomics, name the files: vprof flows --units FILE...");
 }
 
 int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts *facts,
