@@ -272,8 +272,11 @@ int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_er
 		if (that_link && links && unit->fingerprint[0] && unit->action == VPROF_UNIT_KEEP &&
 		    reads_changed(r, unit))
 			unit->action = VPROF_UNIT_COMPILE;
-		if (links == that_link && unit->action == VPROF_UNIT_COMPILE)
-			pool.todo[pool.n++] = unit;
+		if (links != that_link || unit->action != VPROF_UNIT_COMPILE)
+			continue;
+		free(unit->made); /* the build replaced it since */
+		unit->made = NULL;
+		pool.todo[pool.n++] = unit;
 	}
 	if (pool.n && !r->o->flows)
 		rc = vprof_kept_take(r, pool.todo, pool.n, &pool.done, err);

@@ -30,14 +30,19 @@ static int under_ninja(const char *path)
 	return found;
 }
 
-/* libtool's rules look at NAME.lo, which stands for .libs/NAME.o. */
+/* libtool's rules look at NAME.lo, which stands for .libs/NAME.o and for NAME.o. */
 static void touch_libtool(const char *output)
 {
-	const char *libs = strstr(output, "/.libs/"), *dot = strrchr(output, '.');
+	const char *slash = strrchr(output, '/'), *dot = strrchr(output, '.');
+	size_t folder;
 	char *lo = NULL;
 
-	if (!libs || !dot || strchr(libs + 7, '/') || strcmp(dot, ".o") ||
-	    asprintf(&lo, "%.*s/%.*s.lo", (int)(libs - output), output, (int)(dot - libs - 7), libs + 7) < 0)
+	if (!slash || !dot || strcmp(dot, ".o"))
+		return;
+	folder = (size_t)(slash - output);
+	if (folder >= 6 && !strncmp(slash - 6, "/.libs", 6))
+		folder -= 6;
+	if (asprintf(&lo, "%.*s/%.*s.lo", (int)folder, output, (int)(dot - slash - 1), slash + 1) < 0)
 		return;
 	utimensat(AT_FDCWD, lo, NULL, 0);
 	free(lo);
