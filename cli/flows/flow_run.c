@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/flows/flow_run.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,15 +93,48 @@ static int run(struct vprof_workspace *w, const struct vprof_flow_run_options *o
 	return rc;
 }
 
+static int is_note(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return dot && !strcmp(dot, VPROF_FLOW_ORIGINAL);
+}
+
+/* Did the run execute what the build did not link again? Then what is seen is not all that was handed over. */
+static int check_linked(struct vprof_workspace *w, const char *sections, struct vprof_error *err)
+{
+	struct vprof_text path = VPROF_TEXT_INIT;
+	struct dirent **notes = NULL;
+	int n = scandir(sections, &notes, is_note, alphasort), rc = VPROF_OK;
+	char *note = n > 0 ? vprof_path_join(sections, notes[0]->d_name) : NULL;
+
+	if (n > 0)
+		rc = note ? vprof_file_read(note, &path, err) : vprof_error_no_memory(err);
+	if (n > 0 && !rc)
+		rc = vprof_error_set(
+			err, VPROF_ERR_BUILD,
+			"the run executed %s as it was before: the build command (%s) did not link it again, so nothing that its own files hand over was seen\n"
+			"  Let \"build\" in vprof.json make what the workload starts, or let vprof observe the command that does, after a clean: vprof init -- BUILD COMMAND\n"
+			"  what the build did: .vprof/flows/build.log",
+			vprof_project_shown(path.s), w->annotations->build ? w->annotations->build : "none");
+	for (int i = 0; i < n; i++)
+		free(notes[i]);
+	free(notes);
+	free(note);
+	vprof_text_release(&path);
+	return rc;
+}
+
 int vprof_flow_run(struct vprof_workspace *w, const struct vprof_flow_units *units,
 		   const struct vprof_flow_run_options *o, struct vprof_error *err)
 {
 	char *object = vprof_path_join(w->project.library_dir, "vprof-flows.o");
 	char *sections = vprof_path_join(o->folder, "sections"), *log = vprof_path_join(o->folder, "build.log");
-	struct vprof_flow_build flows = { units->sources, units->n, object };
+	char *not_linked = sections ? vprof_path_join(sections, VPROF_FLOW_NOT_LINKED) : NULL;
+	struct vprof_flow_build flows = { units->sources, units->n, object, not_linked };
 	int rc;
 
-	if (!object || !sections || !log) {
+	if (!object || !sections || !log || !not_linked) {
 		rc = vprof_error_no_memory(err);
 		goto out;
 	}
@@ -122,7 +157,10 @@ int vprof_flow_run(struct vprof_workspace *w, const struct vprof_flow_units *uni
 		rc = build(w, &flows, log, "build", err);
 	if (!rc)
 		rc = run(w, o, sections, err);
+	if (!rc)
+		rc = check_linked(w, sections, err);
 out:
+	free(not_linked);
 	free(object);
 	free(sections);
 	free(log);
@@ -132,13 +170,14 @@ out:
 int vprof_flow_put_back(struct vprof_workspace *w, const char *folder, struct vprof_error *err)
 {
 	char *object = vprof_path_join(w->project.library_dir, "vprof-flows.o"),
-	     *log = vprof_path_join(folder, "build.log");
+	     *built = vprof_path_join(folder, "build.log"), *log = vprof_path_join(folder, "restore.log");
 	struct vprof_flow_build none = { .object = object };
-	int rc = object && log ? VPROF_OK : vprof_error_no_memory(err);
+	int rc = object && built && log ? VPROF_OK : vprof_error_no_memory(err);
 
-	if (!rc && !access(log, F_OK))
+	if (!rc && !access(built, F_OK))
 		rc = build(w, &none, log, "restore", err);
 	free(object);
+	free(built);
 	free(log);
 	return rc;
 }

@@ -238,6 +238,7 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 	vprof_originals_release(&r.originals);
 	vprof_state_release(&r.state);
 	vprof_paths_release(&r.changed);
+	vprof_paths_release(&r.not_linked);
 	free(r.shadow_dir);
 	free(r.tmp_dir);
 	return rc;

@@ -52,11 +52,12 @@ static void keep_earlier(struct vprof_paths *affected, struct timespec since)
 	affected->n = n;
 }
 
-/* What was not made again gets its original back; how many of `affected` were made. */
+/* What was not made again gets its original back, and is noted; how many of `affected` were made. */
 static size_t put_back_rest(struct vprof_replayer *r, const struct vprof_paths *affected)
 {
 	size_t made = 0;
 
+	vprof_paths_release(&r->not_linked);
 	for (size_t i = 0; i < affected->n; i++) {
 		const struct vprof_original *o = vprof_originals_find(&r->originals, affected->v[i]);
 
@@ -66,6 +67,8 @@ static size_t put_back_rest(struct vprof_replayer *r, const struct vprof_paths *
 			vprof_replay_log(r, NULL, "not rebuilt, original restored: %s\n",
 					 vprof_replay_short(r, affected->v[i]));
 			vprof_originals_put_back(&r->originals, o, NULL);
+			if (!vprof_replay_unit_of(r, affected->v[i]))
+				vprof_paths_add(&r->not_linked, affected->v[i]);
 		}
 	}
 	return made;
@@ -155,6 +158,26 @@ static int relink_by_build(struct vprof_replayer *r, struct timespec *since, siz
 	return rc;
 }
 
+/* A discovery run must not take for discovered what was not linked from the objects of this build: see instrument.h. */
+static int tell_not_linked(const struct vprof_replayer *r, struct vprof_error *err)
+{
+	const char *path = r->o->flows ? r->o->flows->not_linked : NULL;
+	struct vprof_text lines = VPROF_TEXT_INIT;
+	int rc = VPROF_OK;
+
+	if (!path)
+		return rc;
+	unlink(path);
+	for (size_t i = 0; i < r->not_linked.n; i++)
+		vprof_text_addf(&lines, "%s\n", r->not_linked.v[i]);
+	if (lines.failed)
+		rc = vprof_error_no_memory(err);
+	else if (lines.len)
+		rc = vprof_file_write(path, lines.s, lines.len, err);
+	vprof_text_release(&lines);
+	return rc;
+}
+
 /* Remembers what the artefacts are now, so that they are never taken for originals. */
 static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 {
@@ -180,7 +203,8 @@ static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 		if (!vprof_made_note(&r->state.objects, &r->state.n_objects, o->path, hash))
 			return vprof_error_no_memory(err);
 	}
-	r->state.relinking = 0;
+	/* what a kept discovery build lacks must be linked by the next */
+	r->state.relinking = r->not_linked.n && r->o->flows && r->o->flows->n_sources;
 	return vprof_state_write(&r->state, err);
 }
 
@@ -242,5 +266,7 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 			r->o->build);
 	if (!rc)
 		rc = vprof_resident_refresh(r, err);
+	if (!rc)
+		rc = tell_not_linked(r, err);
 	return rc ? rc : note_artefacts(r, err);
 }

@@ -55,7 +55,8 @@ struct vprof_replayer {
 	struct vprof_link *links; /* replay_link.h */
 	size_t n_links;
 	int links_known;
-	struct vprof_paths changed; /* objects and archives that differ from what they were before this replay */
+	struct vprof_paths not_linked; /* by the last relink, although what they are made from changed */
+	struct vprof_paths changed;    /* objects and archives that differ from what they were before this replay */
 };
 
 /* The unit whose command writes `path`, or NULL. */

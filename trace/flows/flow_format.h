@@ -27,6 +27,10 @@
 #define VPROF_FLOW_ENV_DIR "VPROF_FLOWS_DIR"
 #define VPROF_FLOW_ENV_MIB "VPROF_FLOWS_MIB"
 #define VPROF_FLOW_DEFAULT_MIB 512u
+/* In the folder, if there are such programs or libraries: what holds units that were compiled for discovery, but was
+ * not linked again, a path in each line. A process that loads one writes its path to PID.original. */
+#define VPROF_FLOW_NOT_LINKED "not_linked"
+#define VPROF_FLOW_ORIGINAL ".original"
 
 struct vprof_flow_sequence {
 	uint64_t magic;
