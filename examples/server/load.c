@@ -14,19 +14,22 @@
 #define N_CLIENTS 8
 #define ORDERS_EACH 2500u
 #define WAIT_FOR_SERVER_S 10
+#define PAUSE_US 800
+#define RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 struct client {
 	pthread_t thread;
 	int index, fd, failed;
 	uint16_t port;
 	size_t n;
+	uint32_t pause_us; /* between two requests, on average */
 	uint64_t random, checksum;
 	uint32_t *latency_us;
 };
 
 static uint32_t pick(struct client *c, uint32_t n)
 {
-	uint64_t z = c->random += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = c->random += RANDOM_STEP;
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -106,7 +109,10 @@ static void *client_main(void *arg)
 
 		c->failed = exchange(c, line, n) != 0;
 		c->latency_us[i] = (uint32_t)((now_ns() - begin) / 1000);
-		pause_us(400 + pick(c, 800));
+		if (c->pause_us)
+			pause_us(c->pause_us / 2 + pick(c, c->pause_us));
+		else
+			c->random += RANDOM_STEP;
 	}
 	if (c->fd >= 0)
 		close(c->fd);
@@ -150,15 +156,15 @@ static void print_latencies(uint32_t *us, size_t n)
 int main(int argc, char **argv)
 {
 	const char *folder = argc > 1 ? argv[1] : "data";
-	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 40000;
+	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 40000, pause = argc > 3 ? strtoul(argv[3], NULL, 10) : PAUSE_US;
 	struct client clients[N_CLIENTS];
 	uint32_t *latency_us = calloc(n + N_CLIENTS, sizeof *latency_us);
 	uint16_t port = read_port(folder);
 	uint64_t checksum = 0;
 	int failed = 0;
 
-	if (argc > 3 || n < N_CLIENTS || n > 100000000 || !latency_us) {
-		fputs("usage: orderload [DATA-FOLDER [REQUESTS]]\n", stderr);
+	if (argc > 4 || n < N_CLIENTS || n > 100000000 || pause > 500000 || !latency_us) {
+		fputs("usage: orderload [DATA-FOLDER [REQUESTS [PAUSE-US]]]\n", stderr);
 		return 2;
 	}
 	if (!port) {
@@ -167,7 +173,7 @@ int main(int argc, char **argv)
 	}
 	n /= N_CLIENTS;
 	for (int i = 0; i < N_CLIENTS; i++) {
-		clients[i] = (struct client){.index = i, .fd = -1, .port = port, .n = n, .random = 42 + (uint64_t)i,
+		clients[i] = (struct client){.index = i, .fd = -1, .port = port, .n = n, .pause_us = (uint32_t)pause, .random = 42 + (uint64_t)i,
 					     .latency_us = latency_us + (size_t)i * n};
 		if (pthread_create(&clients[i].thread, NULL, client_main, &clients[i])) {
 			fputs("cannot start a client\n", stderr);
