@@ -141,7 +141,7 @@ static void become_connection(const struct host *h, const char *script, int inpu
 	_exit(127);
 }
 
-static int start(struct host *h, const struct vprof_hosts_request *o, struct vprof_error *err)
+static int start(struct host *h, struct vprof_error *err)
 {
 	const char *vprof = getenv("VPROF_REMOTE");
 	int ends[2], rc = vprof_dir_make(h->folder, err);
@@ -334,7 +334,7 @@ int vprof_record_hosts(const struct vprof_hosts_request *o, int *status, struct 
 	if (!rc)
 		rc = keep_names(&all, o, err);
 	for (size_t i = 0; i < all.n && !rc; i++)
-		rc = start(&all.v[i], o, err);
+		rc = start(&all.v[i], err);
 	if (!rc)
 		rc = wait_ready(&all, err);
 	if (!rc)

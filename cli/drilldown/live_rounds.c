@@ -703,11 +703,10 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 		return VPROF_OK;
 	rc = stop(r, err);
 	if (r->n_rounds)
-		vprof_say("live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu %s%s", r->n_rounds,
+		vprof_say("live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu %s%s%s", r->n_rounds,
 			  r->n_rounds == 1 ? "" : "s", r->recorded_s, r->n_windows, r->n_looks,
-			  r->n_looks == 1 ? "" : "s", r->n_starts,
-			  r->options.attachment ? "attachment" : "start of the program",
-			  r->n_starts == 1 || !r->options.attachment ? "" : "s");
+			  r->n_looks == 1 ? "" : "s", r->n_starts, r->options.attachment ? "attachment" : "start",
+			  r->n_starts == 1 ? "" : "s", r->options.attachment ? "" : " of the program");
 	vprof_resident_probes_free(r->probes);
 	VPROF_ARRAY_RELEASE(&r->gates);
 	vprof_live_channel_close(r->channel);

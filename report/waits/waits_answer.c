@@ -14,6 +14,8 @@
 #define CIRCULAR_MAX 0.001 /* of all waits */
 #define SHORT_NS 1e9	   /* recordings below say little */
 #define GAIN_MIN 0.005
+#define GAIN_WEAK 0.05	 /* by no wait of any knot more than that: the CPUs are told first, if they are busy */
+#define BUSY_MIN 0.9	 /* of the CPUs' time */
 #define RUNNABLE_MIN 0.2 /* of the recording, that a knot's threads were without a CPU, to be told in the sentence */
 
 struct vprof_value vprof_waits_share(const struct vprof_waits_results *r, double ns)
@@ -203,15 +205,44 @@ static void add_cpu_time(const struct vprof_waits_results *r, const struct vprof
 				vprof_waits_share(r, g->runnable_ns).s);
 }
 
+static double busy_part(const struct vprof_waits_results *r)
+{
+	double running = 0;
+
+	for (size_t i = 0; i < r->n_parties; i++)
+		if (r->parties[i].kind == VPROF_WAITS_PARTY_THREAD)
+			running += r->parties[i].running_ns;
+	return r->n_cpus && r->duration_ns > 0 ? running / (r->duration_ns * r->n_cpus) : 0;
+}
+
+/* No wait gains much by itself, and the CPUs have no time left for more. */
+static int is_limited_by_cpus(const struct vprof_waits_results *r)
+{
+	for (size_t i = 0; i < r->n_groups; i++)
+		for (size_t k = 0; r->groups[i].verdict != VPROF_WAITS_ASIDE && k < r->groups[i].n_arcs; k++)
+			if (told_gain(r, &r->arcs[r->groups[i].arcs[k]]) >= GAIN_WEAK)
+				return 0;
+	return vprof_waits_is_faithful(r) && busy_part(r) >= BUSY_MIN;
+}
+
 /* A short cycle, or the first few of many. */
 static void add_knot(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *out)
 {
+	int cpus_first = is_limited_by_cpus(r);
+
+	if (cpus_first)
+		vprof_text_addf(
+			out,
+			"Throughput is limited by the CPUs, which were busy for %s of the recording; of the waits, by ",
+			vprof_format_percent(busy_part(r)).s);
+	else
+		vprof_text_add(out, "Throughput is limited by ");
 	if (g->n_parties < CYCLE_SHOWN) {
-		vprof_text_add(out, "Throughput is limited by the knot ");
+		vprof_text_add(out, "the knot ");
 		vprof_waits_add_members(r, g, out);
 		return;
 	}
-	vprof_text_addf(out, "Throughput is limited by a knot of %zu, ", g->n_parties);
+	vprof_text_addf(out, "a knot of %zu, ", g->n_parties);
 	for (size_t i = 0; i < CYCLE_SHOWN - 1; i++)
 		vprof_text_addf(out, "%s%s", i ? ", " : "", r->parties[g->parties[i]].name);
 	vprof_text_addf(out, " and %zu more", g->n_parties - (CYCLE_SHOWN - 1));

@@ -82,6 +82,36 @@ static void test_disk(void **state)
 	vprof_text_release(&text);
 }
 
+/* A knot that gains little while the CPUs have no time left is not what limits. */
+static void test_busy_cpus(void **state)
+{
+	static const char *const limited[] = {
+		"Throughput is limited by the CPUs, which were busy for 95 % of the recording; of the waits, by the knot "
+		"B -> D -> B: B waits for D for 50 % of the recording",
+		NULL,
+	};
+	static const char *const gains[] = { "Throughput is limited by the knot B -> D -> B: ", NULL };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_waits_results *r;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 1000\nthread A\nthread B\ndisk D\n");
+	for (int t = 0; t < 1000; t += 100)
+		vprof_text_addf(&text,
+				"run A %d %d\nwait A %d %d B\nrun B %d %d\nwait B %d %d D\nrequest D B %d %d 4096\n", t,
+				t + 45, t + 45, t + 100, t, t + 50, t + 50, t + 100, t + 50, t + 100);
+	r = describe(text.s);
+	r->n_cpus = 1;
+	expect(r, gains);
+	for (size_t i = 0; i < r->n_arcs; i++)
+		r->arcs[i].halved = r->arcs[i].gone = r->arcs[i].saved = 0.03;
+	expect(r, limited);
+	r->n_cpus = 2;
+	expect(r, gains);
+	vprof_waits_results_free(r);
+	vprof_text_release(&text);
+}
+
 static void test_kinds(void **state)
 {
 	static const char *const sink[] = {
@@ -183,8 +213,8 @@ static void test_answer(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_disk), cmocka_unit_test(test_kinds),
-					    cmocka_unit_test(test_answer) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_disk), cmocka_unit_test(test_busy_cpus),
+					    cmocka_unit_test(test_kinds), cmocka_unit_test(test_answer) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static int sort_operands(const struct vprof_operands *operands, int html, struct
 {
 	*runs = (struct vprof_operands){ .words = operands->words }; /* in place: never more than were read */
 	for (size_t i = 0; i < operands->n_words; i++) {
-		const char *word = operands->words[i];
+		char *word = operands->words[i];
 		struct stat st;
 
 		if (!html || !word[strspn(word, "0123456789")] || (!stat(word, &st) && S_ISDIR(st.st_mode)))
