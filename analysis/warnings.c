@@ -108,18 +108,33 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 	}
 }
 
+static void warn_outside(struct list *l)
+{
+	const struct vprof_results *r = l->r;
+	double more = r->mean_ns / r->outside_mean_ns - 1;
+
+	if (!r->n_outside || !r->n_complete || fabs(r->outside_mean_ns - r->mean_ns) <= 0.1 * r->mean_ns)
+		return;
+	if (more > 0)
+		warn(l,
+		     "intervals took %.0f %% longer on average inside the recording windows than outside (%llu "
+		     "intervals): probe overhead, or a changing load. Shares of frequently called functions may be "
+		     "too large",
+		     100 * more, LLU(r->n_outside));
+	else
+		warn(l,
+		     "intervals took %.0f %% less time on average inside the recording windows than outside (%llu "
+		     "intervals): the load changed, or slow intervals are too rare for the windows. A longer run, or "
+		     "a larger --budget, sees more of them",
+		     -100 * more, LLU(r->n_outside));
+}
+
 static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 {
 	const struct vprof_results *r = l->r;
 	uint64_t n = r->n_complete + r->n_cut;
 
-	if (r->n_outside && r->n_complete && fabs(r->outside_mean_ns - r->mean_ns) > 0.1 * r->mean_ns)
-		warn(l,
-		     "intervals took %.0f %% %s on average inside the recording windows than outside (%llu "
-		     "intervals): probe overhead, or a changing load. Shares of frequently called functions may be "
-		     "too large",
-		     100 * fabs(r->mean_ns / r->outside_mean_ns - 1),
-		     r->mean_ns > r->outside_mean_ns ? "longer" : "less time", LLU(r->n_outside));
+	warn_outside(l);
 	if (r->n_dropped)
 		warn(l,
 		     "%llu records were dropped because the trace's buffers were full: %llu complete intervals that "

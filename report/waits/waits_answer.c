@@ -15,6 +15,7 @@
 #define SHORT_NS 1e9	   /* recordings below say little */
 #define GAIN_MIN 0.005
 #define GAIN_WEAK 0.05	 /* by no wait of any knot more than that: the CPUs are told first, if they are busy */
+#define WEIGHT_WEAK 0.1	 /* of the recording: shorter waits that gain less than that hardly limit */
 #define BUSY_MIN 0.9	 /* of the CPUs' time */
 #define RUNNABLE_MIN 0.2 /* of the recording, that a knot's threads were without a CPU, to be told in the sentence */
 
@@ -215,28 +216,38 @@ static double busy_part(const struct vprof_waits_results *r)
 	return r->n_cpus && r->duration_ns > 0 ? running / (r->duration_ns * r->n_cpus) : 0;
 }
 
-/* No wait gains much by itself, and the CPUs have no time left for more. */
-static int is_limited_by_cpus(const struct vprof_waits_results *r)
+/* Are the gains and weights of all knots' waits below these? */
+static int are_below(const struct vprof_waits_results *r, double gain, double weight_ns)
 {
 	for (size_t i = 0; i < r->n_groups; i++)
-		for (size_t k = 0; r->groups[i].verdict != VPROF_WAITS_ASIDE && k < r->groups[i].n_arcs; k++)
-			if (told_gain(r, &r->arcs[r->groups[i].arcs[k]]) >= GAIN_WEAK)
+		for (size_t k = 0; r->groups[i].verdict != VPROF_WAITS_ASIDE && k < r->groups[i].n_arcs; k++) {
+			const struct vprof_waits_arc *a = &r->arcs[r->groups[i].arcs[k]];
+
+			if (told_gain(r, a) >= gain || a->own_ns >= weight_ns)
 				return 0;
-	return vprof_waits_is_faithful(r) && busy_part(r) >= BUSY_MIN;
+		}
+	return vprof_waits_is_faithful(r);
+}
+
+/* What limits throughput rather than the waits: the CPUs, which have no time left for more; or nothing that was
+ * recorded, where all waits are short and none gains much. */
+static void add_limit(const struct vprof_waits_results *r, struct vprof_text *out)
+{
+	if (busy_part(r) >= BUSY_MIN && are_below(r, GAIN_WEAK, INFINITY))
+		vprof_text_addf(
+			out,
+			"Throughput is limited by the CPUs, which were busy for %s of the recording; of the waits, by ",
+			vprof_format_percent(busy_part(r)).s);
+	else if (are_below(r, GAIN_WEAK, WEIGHT_WEAK * r->duration_ns))
+		vprof_text_add(out, "Throughput is hardly limited by waits: most by ");
+	else
+		vprof_text_add(out, "Throughput is limited by ");
 }
 
 /* A short cycle, or the first few of many. */
 static void add_knot(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *out)
 {
-	int cpus_first = is_limited_by_cpus(r);
-
-	if (cpus_first)
-		vprof_text_addf(
-			out,
-			"Throughput is limited by the CPUs, which were busy for %s of the recording; of the waits, by ",
-			vprof_format_percent(busy_part(r)).s);
-	else
-		vprof_text_add(out, "Throughput is limited by ");
+	add_limit(r, out);
 	if (g->n_parties < CYCLE_SHOWN) {
 		vprof_text_add(out, "the knot ");
 		vprof_waits_add_members(r, g, out);
