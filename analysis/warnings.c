@@ -124,8 +124,8 @@ static void warn_outside(struct list *l)
 	else
 		warn(l,
 		     "intervals took %.0f %% less time on average inside the recording windows than outside (%llu "
-		     "intervals): the load changed, or slow intervals are too rare for the windows. A longer run, or "
-		     "a larger --budget, sees more of them",
+		     "intervals): the load changed, or slow intervals are too rare for the windows. A longer run sees "
+		     "more of them",
 		     -100 * more, LLU(r->n_outside));
 }
 
