@@ -112,11 +112,25 @@ int vprof_kernel_event_is(const struct vp_unit *u, uint32_t n_units)
 	return (code < 256 ? is_event[code] : 0) && n_units == vp_record_units(u->w);
 }
 
+typedef uint64_t __attribute__((may_alias)) event_word;
+_Static_assert(sizeof(struct vprof_kernel_event) % sizeof(event_word) == 0, "an event is cleared by words");
+
+/* Of a size that the compiler knows, it makes one slow string instruction of memset. */
+static inline void clear(struct vprof_kernel_event *e)
+{
+	event_word *word = (event_word *)e;
+
+	for (size_t i = 0; i < sizeof *e / sizeof *word; i++) {
+		word[i] = 0;
+		__asm__("" ::: "memory");
+	}
+}
+
 int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_t cpu, struct vprof_kernel_event *e)
 {
 	uint64_t payload = VP_PAYLOAD(u->w);
 
-	memset(e, 0, sizeof *e);
+	clear(e);
 	if (!vprof_kernel_event_is(u, n_units))
 		return 0;
 	e->kind = (enum vp_kind)VP_CODE(u->w);

@@ -18,21 +18,24 @@ struct place { /* of a source, by its next record */
 };
 
 struct vprof_kernel_stream {
-	size_t n, n_open; /* sources; heap[0 .. n_open) are those that have an event */
-	struct place *heap;
+	size_t n, n_open;   /* sources; heap[0 .. n_open) are those that have an event */
+	struct place *heap; /* [2 * n + 2] what is not open comes last of all */
 	struct source *sources;
 };
 
+static const struct place last_of_all = { UINT64_MAX, UINT32_MAX };
+
+/* Without a branch for the times, which nobody can foresee; they are hardly ever the same. */
 static int comes_before(const struct place *a, const struct place *b)
 {
-	return a->t != b->t ? a->t < b->t : a->source < b->source;
+	return __builtin_expect(a->t == b->t, 0) ? a->source < b->source : a->t < b->t;
 }
 
 /* Places `x` in the heap at `at` or deeper. */
 static void sink(struct vprof_kernel_stream *s, size_t at, struct place x)
 {
 	for (size_t child; (child = 2 * at + 1) < s->n_open; at = child) {
-		child += child + 1 < s->n_open && comes_before(&s->heap[child + 1], &s->heap[child]);
+		child += (size_t)comes_before(&s->heap[child + 1], &s->heap[child]);
 		if (!comes_before(&s->heap[child], &x))
 			break;
 		s->heap[at] = s->heap[child];
@@ -54,7 +57,7 @@ int vprof_kernel_stream_open(struct vprof_kernel_stream **out, const struct vpro
 
 	*out = NULL;
 	if (s) {
-		s->heap = calloc(trace->n_kernel + 1, sizeof *s->heap);
+		s->heap = calloc(2 * trace->n_kernel + 2, sizeof *s->heap);
 		s->sources = calloc(trace->n_kernel + 1, sizeof *s->sources);
 	}
 	if (!s || !s->heap || !s->sources) {
@@ -62,6 +65,8 @@ int vprof_kernel_stream_open(struct vprof_kernel_stream **out, const struct vpro
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the kernel's events of %zu CPUs",
 				       trace->n_kernel);
 	}
+	for (size_t i = 0; i < 2 * trace->n_kernel + 2; i++)
+		s->heap[i] = last_of_all;
 	for (; s->n < trace->n_kernel; s->n++) {
 		struct source *source = &s->sources[s->n];
 
@@ -86,10 +91,12 @@ int vprof_kernel_stream_next(struct vprof_kernel_stream *s, struct vprof_kernel_
 	first = s->heap[0];
 	source = &s->sources[first.source];
 	vprof_kernel_event_decode(source->next, source->n_units, source->cpu, e);
-	if (advance(source))
+	if (advance(source)) {
 		first.t = source->next->t;
-	else
+	} else {
 		first = s->heap[--s->n_open];
+		s->heap[s->n_open] = last_of_all;
+	}
 	if (s->n_open)
 		sink(s, 0, first);
 	return 1;
