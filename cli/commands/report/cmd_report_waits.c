@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report waits: which waits limit throughput, from the trace of a recorded run. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands/report/reports.h"
 #include "cli/commands/report/report_page.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/recorded_run.h"
 #include "cli/waits/waits_run.h"
 #include "report/waits/report_waits.h"
@@ -47,6 +49,15 @@ static int write_page(const struct vprof_waits_results *r, const char *folder, c
 	return vprof_run_page_end(&page, rc, "waits.html", file, err);
 }
 
+/* Long recordings take a while: each step is shown when it begins. */
+static void show_step(void *arg, const char *what, double done)
+{
+	struct vprof_progress *p = arg;
+
+	memset(&p->drawn, 0, sizeof p->drawn);
+	vprof_progress_update(p, what, done);
+}
+
 int vprof_cmd_report_waits(int argc, char **argv)
 {
 	struct vprof_waits_options wanted = vprof_waits_defaults();
@@ -65,17 +76,22 @@ int vprof_cmd_report_waits(int argc, char **argv)
 		{ NULL },
 	};
 	struct vprof_recorded_run recorded = { 0 };
+	struct vprof_progress progress;
 	struct vprof_waits_results *r;
 	struct vprof_error err = { "" };
 	int rc, status = vprof_report_page_parse(&usage, options, argc, argv, &form, &run);
 
 	if (status >= 0)
 		return status;
+	wanted.progress = show_step;
+	wanted.progress_arg = &progress;
+	vprof_progress_begin(&progress, "waits");
 	r = vprof_waits_results_new();
 	rc = r ? vprof_recorded_run_find(&recorded, run, "", &err) : vprof_error_no_memory(&err);
 	if (!rc)
 		rc = vprof_waits_run_analyse(recorded.trace, recorded.name.s, (double)mbits * 1e6 / 8, &wanted, r,
 					     &err);
+	vprof_progress_drop(&progress);
 	if (!rc)
 		rc = form.html ? write_page(r, recorded.folder, form.file, &err) :
 		     form.json ? vprof_print_json(vprof_waits_results_json(r), &err) :
