@@ -4,8 +4,10 @@
 #include "analysis/waits/estimates.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "analysis/waits/foreign.h"
+#include "analysis/waits/replay_scope.h"
 #include "analysis/waits/wait_replay.h"
 #include "common/parallel.h"
 #include "common/search.h"
@@ -25,7 +27,7 @@ struct item { /* one replay */
 
 struct group { /* a knot and who waits for it */
 	uint32_t knot;
-	unsigned char *counts; /* [n entities] */
+	unsigned char *counts, *matters; /* [n entities] */
 };
 
 struct estimation {
@@ -33,11 +35,14 @@ struct estimation {
 	const struct vprof_waits_program *program;
 	const struct vprof_waits_history *history;
 	const struct vprof_waits_graph *graph;
+	const struct vprof_waits_reasons *reasons;
 	const struct vprof_waits_knots *knots;
 	unsigned char *in_knot; /* [n vertices] of any */
 	VPROF_ARRAY(struct group) groups;
 	struct item *items;
 	size_t n_items, first_item; /* first_item: of those that are being replayed */
+	double most_off;	    /* fidelity; INFINITY: whatever it is */
+	_Atomic int is_off;	    /* further than that, in some knot: nothing more needs to be replayed */
 };
 
 static int heavier(const struct vprof_waits_graph *g, uint32_t a, uint32_t b)
@@ -188,15 +193,17 @@ static int choose_counted(struct group *group, const struct estimation *g)
 	int ret = VPROF_ERR_NOMEM;
 
 	free(group->counts);
+	free(group->matters);
 	group->counts = calloc(h->entities.n + 1, 1);
-	if (mark && paced_ns && group->counts) {
+	group->matters = calloc(h->entities.n + 1, 1);
+	if (mark && paced_ns && group->counts && group->matters) {
 		mark_dependants(mark, g, &g->knots->knots.v[group->knot]);
 		for (uint32_t e = 0; e < h->entities.n; e++)
 			group->counts[e] = h->entities.v[e].segments.n && g->graph->vertex_of[e] != VPROF_NONE &&
 					   mark[g->graph->vertex_of[e]];
 		while (leave_out_paced(group->counts, g, mark, paced_ns))
 			;
-		ret = VPROF_OK;
+		ret = vprof_waits_replay_scope(group->matters, g->program, g->reasons, group->counts);
 	}
 	free(mark);
 	free(paced_ns);
@@ -230,13 +237,32 @@ static uint64_t recorded_end(const struct estimation *g, const unsigned char *co
 	return end < limit ? end : limit;
 }
 
+/* Of the unchanged replay of a group: NaN when nothing counts. */
+static double fidelity(const struct estimation *g, size_t group)
+{
+	const struct vprof_waits_replayed *r = &g->items[group].replayed;
+	uint64_t end = recorded_end(g, g->groups.v[group].counts), begin = g->history->begin;
+
+	if (end <= begin)
+		return NAN;
+	return r->is_stuck ? INFINITY : (double)r->took_ns / (double)(end - begin);
+}
+
 static int replay_item(void *arg, int worker, size_t item)
 {
-	const struct estimation *g = arg;
+	struct estimation *g = arg;
 	struct item *x = &g->items[g->first_item + item];
+	const struct group *group = &g->groups.v[x->group];
+	int ret;
 
 	(void)worker;
-	return vprof_waits_replay(&x->replayed, g->program, &x->change, g->groups.v[x->group].counts);
+	if (atomic_load(&g->is_off))
+		return VPROF_OK;
+	ret = vprof_waits_replay(&x->replayed, g->program, &x->change, group->counts, group->matters);
+	if (!ret && x->change.edge == VPROF_NONE && !isinf(g->most_off) &&
+	    fabs(fidelity(g, x->group) - 1) > g->most_off)
+		atomic_store(&g->is_off, 1);
+	return ret;
 }
 
 static void add_item(struct estimation *g, uint32_t group, uint32_t edge, double share, int is_saved)
@@ -275,12 +301,10 @@ static void take_fidelity(struct estimation *g)
 {
 	g->out->fidelity = NAN;
 	for (size_t i = 0; i < g->groups.n; i++) {
-		const struct vprof_waits_replayed *r = &g->items[i].replayed;
-		uint64_t end = recorded_end(g, g->groups.v[i].counts), begin = g->history->begin;
-		double fidelity = r->is_stuck ? INFINITY : (double)r->took_ns / (double)(end - begin);
+		double own = fidelity(g, i);
 
-		if (end > begin && !(fabs(fidelity - 1) <= fabs(g->out->fidelity - 1)))
-			g->out->fidelity = fidelity;
+		if (!isnan(own) && !(fabs(own - 1) <= fabs(g->out->fidelity - 1)))
+			g->out->fidelity = own;
 	}
 }
 
@@ -313,15 +337,17 @@ static int estimate_with(struct estimation *g, size_t max_segments, int n_thread
 	int ret = vprof_waits_program_build(&program, g->history, g->graph, max_segments, cpus);
 
 	g->program = &program;
+	g->most_off = most_off;
+	atomic_store(&g->is_off, 0);
 	g->out->cpus = cpus;
 	for (size_t i = 0; i < g->groups.n && !ret; i++)
 		ret = choose_counted(&g->groups.v[i], g);
 	make_items(g);
 	if (!ret)
 		ret = replay_items(g, 0, g->groups.n, n_threads);
-	if (!ret)
+	if (!ret && !atomic_load(&g->is_off))
 		take_fidelity(g);
-	*is_true = fabs(g->out->fidelity - 1) <= most_off;
+	*is_true = !atomic_load(&g->is_off) && fabs(g->out->fidelity - 1) <= most_off;
 	if (!ret && (*is_true || isinf(most_off)))
 		ret = replay_items(g, g->groups.n, g->n_items, n_threads);
 	if (!ret && (*is_true || isinf(most_off)))
@@ -353,10 +379,11 @@ static int find_groups(struct estimation *g)
 }
 
 int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *h,
-			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
-			 size_t max_segments, int n_threads, struct vprof_error *err)
+			 const struct vprof_waits_reasons *reasons, const struct vprof_waits_graph *graph,
+			 const struct vprof_waits_knots *knots, size_t max_segments, int n_threads,
+			 struct vprof_error *err)
 {
-	struct estimation g = { .out = out, .history = h, .graph = graph, .knots = knots };
+	struct estimation g = { .out = out, .history = h, .reasons = reasons, .graph = graph, .knots = knots };
 	int ret = choose_edges(out, graph, knots), is_true = 1;
 
 	out->fidelity = NAN;
@@ -372,8 +399,10 @@ int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_w
 			ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_AS_RECORDED, INFINITY,
 					    &is_true);
 	}
-	for (size_t i = 0; i < g.groups.n; i++)
+	for (size_t i = 0; i < g.groups.n; i++) {
 		free(g.groups.v[i].counts);
+		free(g.groups.v[i].matters);
+	}
 	VPROF_ARRAY_RELEASE(&g.groups);
 	free(g.in_knot);
 	free(g.items);

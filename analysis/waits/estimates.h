@@ -40,7 +40,8 @@ int vprof_waits_is_sleep(const struct vprof_waits_graph *graph, uint32_t edge);
  * OK or NOMEM.
  */
 int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *history,
-			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
-			 size_t max_segments, int n_threads, struct vprof_error *err);
+			 const struct vprof_waits_reasons *reasons, const struct vprof_waits_graph *graph,
+			 const struct vprof_waits_knots *knots, size_t max_segments, int n_threads,
+			 struct vprof_error *err);
 
 #endif

@@ -315,7 +315,7 @@ static void ready(struct replay *r, uint32_t thread)
 	go_on(r, thread);
 }
 
-static void run(struct replay *r)
+static void run(struct replay *r, const unsigned char *matters)
 {
 	size_t n = r->p->history->entities.n;
 	struct event e;
@@ -326,7 +326,7 @@ static void run(struct replay *r)
 		r->n_counted += r->counts[e] && r->p->first[e] < r->p->first[e + 1];
 	}
 	for (uint32_t e = 0; e < n; e++)
-		if (r->p->first[e] < r->p->first[e + 1])
+		if (matters[e] && r->p->first[e] < r->p->first[e + 1])
 			go_on(r, e);
 	while (r->n_counted && !r->failed && take_event(r, &e)) {
 		enum event_kind kind = (enum event_kind)(e.order & ((1u << KIND_BITS) - 1));
@@ -346,7 +346,8 @@ static void run(struct replay *r)
 }
 
 int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_waits_program *p,
-		       const struct vprof_waits_change *change, const unsigned char *counts)
+		       const struct vprof_waits_change *change, const unsigned char *counts,
+		       const unsigned char *matters)
 {
 	size_t n = p->history->entities.n;
 	struct replay r = { .p = p, .change = change, .n_free = p->n_cpus, .counts = counts };
@@ -359,7 +360,7 @@ int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_wait
 	r.queue = calloc(n + 1, sizeof *r.queue);
 	*out = (struct vprof_waits_replayed){ 0, 0 };
 	if (r.threads && r.is_over && r.free_at && r.queue)
-		run(&r);
+		run(&r, matters);
 	else
 		r.failed = 1;
 	for (uint32_t e = 0; e < n && !r.failed; e++)

@@ -21,8 +21,10 @@ struct vprof_waits_replayed {
 };
 
 /* Runs the programs once. Work of a thread, and the requests that it gives to devices, count when `counts` of the
- * thread (by entity) is not 0. OK or NOMEM. O(n log threads) for n steps. */
+ * thread (by entity) is not 0. `matters`: threads that do, and those whose course theirs depends on (replay_scope.h);
+ * the others are left out. OK or NOMEM. O(n log threads) for n steps. */
 int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_waits_program *program,
-		       const struct vprof_waits_change *change, const unsigned char *counts);
+		       const struct vprof_waits_change *change, const unsigned char *counts,
+		       const unsigned char *matters);
 
 #endif

@@ -61,8 +61,8 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 		ret = vprof_waits_knots_find(&out->knots, &out->graph, &o->knots, err);
 	vprof_waits_tell(o, "replays");
 	if (!ret && o->replay_segments)
-		ret = vprof_waits_estimate(&out->estimates, h, &out->graph, &out->knots, o->replay_segments,
-					   o->n_threads, err);
+		ret = vprof_waits_estimate(&out->estimates, h, &out->reasons, &out->graph, &out->knots,
+					   o->replay_segments, o->n_threads, err);
 	free(representative);
 	free(is_kept);
 	return ret;

@@ -13,6 +13,7 @@
  *   knots.h        its knots and sinks, refined
  *   estimates.h    what would it give: the history run again, with the waits of an edge shortened
  *   program.h      ... what each thread did, as steps without times
+ *   replay_scope.h ... of the threads that matter
  *   wait_replay.h  ... and these steps simulated
  *   describe.h     all of it as results
  */

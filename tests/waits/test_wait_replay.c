@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/waits/replay_scope.h"
 #include "common/text.h"
 #include "history_text.h"
 
@@ -52,6 +54,47 @@ static void expect(const struct analysed *a, const char *from, const char *to, d
 
 	assert_true(fabs(e->halved - halved) < 1e-9);
 	assert_true(fabs(e->gone - gone) < 1e-9);
+}
+
+static void expect_scope(const char *text, const char *counted, uint32_t n_cpus, const char *matters)
+{
+	struct vprof_waits_program p = { .n_cpus = n_cpus };
+	unsigned char counts[16] = { 0 }, is_in[16];
+	char names[17] = "";
+	struct analysed a;
+
+	analyse(&a, text);
+	p.history = &a.text.history;
+	for (const char *c = counted; *c; c++)
+		counts[history_text_entity(&a.text, (char[]){ *c, '\0' })] = 1;
+	assert_int_equal(vprof_waits_replay_scope(is_in, &p, &a.waits.reasons, counts), 0);
+	for (size_t e = 0; e < a.text.history.entities.n; e++)
+		if (is_in[e])
+			strcat(names, a.text.tokens[e]);
+	assert_string_equal(names, matters);
+	release(&a);
+}
+
+/* A and B wait for each other, and B for C; E waits for F, which G made; C and E use the disk D. */
+static void test_scope(void **state)
+{
+	static const char first[] = "recording 0 100\noptions 0.2 0.99 0 2\nthread A\nthread B\nthread C\ndisk D\n"
+				    "thread E\nthread G\nthread F by G from 0 to 100\nrun A 0 10\nwait A 10 20 B\n"
+				    "run A 20 100\nwait B 0 10 A\nrun B 10 20\nwait B 20 40 C\nrun B 40 100\n"
+				    "run C 0 100\nrun E 0 50\nwait E 50 60 F\nrun E 60 100\nrun G 0 100\n"
+				    "run F 0 100\nrequest D E 0 5 4096\n";
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	(void)state;
+	expect_scope(first, "AB", 1, "ABCDEGF"); /* they compete for the CPU */
+	expect_scope(first, "AB", 0, "AB");	 /* for C they wait as long as they did */
+	expect_scope(first, "ABC", 0, "ABC");
+	expect_scope(first, "", 0, "");
+	vprof_text_addf(&text, "%srequest D C 5 9 4096\n", first);
+	expect_scope(text.s, "AB", 0, "AB");
+	expect_scope(text.s, "C", 0, "CDEGF"); /* the disk keeps C waiting, for E too, which waits for F */
+	expect_scope(text.s, "G", 0, "G");
+	vprof_text_release(&text);
 }
 
 static struct vprof_text b_and_disk(const char *first, int n_requests)
@@ -314,12 +357,19 @@ static void test_nothing_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_b_and_disk),     cmocka_unit_test(test_disk_is_busy),
-		cmocka_unit_test(test_lock),	       cmocka_unit_test(test_end_by_background),
-		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_timer),
-		cmocka_unit_test(test_made),	       cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_answer),	       cmocka_unit_test(test_two_knots),
-		cmocka_unit_test(test_foreign),	       cmocka_unit_test(test_waits_for_paced),
+		cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_b_and_disk),
+		cmocka_unit_test(test_disk_is_busy),
+		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_end_by_background),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_saved),
+		cmocka_unit_test(test_answer),
+		cmocka_unit_test(test_two_knots),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_waits_for_paced),
 		cmocka_unit_test(test_nothing_counts),
 	};
 
