@@ -181,10 +181,20 @@ static int judge(struct looks *looks, const struct vprof_results *r, const struc
 	return VPROF_OK;
 }
 
+/* VPROF_LIVE_TURN_MS: how long a turn takes on average. What is none, or more than a minute, is as if it were not there. */
+static uint64_t turn_ns(void)
+{
+	const char *text = getenv("VPROF_LIVE_TURN_MS");
+	unsigned long ms = text ? strtoul(text, NULL, 10) : 0;
+
+	return ms <= 60000 ? ms * UINT64_C(1000000) : 0;
+}
+
 static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,
 		 const struct vprof_step_run_options *how, struct vprof_error *err)
 {
 	const struct vprof_live_options options = { .seed = r->options.seed,
+						    .turn_ns = turn_ns(),
 						    .baseline_share = VPROF_LIVE_BASELINES,
 						    .user = r->options.attachment ?
 								    vprof_attachment_user(r->options.attachment) :

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,8 @@ int main(void)
 	sigaction(SIGTERM, &action, NULL);
 	lock_memory(); /* of the server; a child's is not */
 	worker = fork();
+	if (!worker)
+		prctl(PR_SET_PDEATHSIG, SIGTERM); /* however the server ends */
 	run();
 	if (!worker) {
 		tell("worker");
