@@ -147,7 +147,7 @@ static void add_job(struct truth *t, const struct shared *s, struct job *job)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 300);
+	struct plant_options o = plant_start(argc, argv, 150);
 	struct truth_answer answer = { .interval = "request" };
 	struct shared *s = make_shared(&o);
 	struct sockaddr_in at[N_SERVERS];

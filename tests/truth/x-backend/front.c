@@ -107,7 +107,7 @@ static void add_job(struct truth *t, struct job *job)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 300);
+	struct plant_options o = plant_start(argc, argv, 150);
 	struct truth_answer answer = { .interval = "request" };
 	struct job *jobs = calloc(o.n, sizeof *jobs);
 	struct sockaddr_in at[N_TIERS];
