@@ -159,14 +159,15 @@ int main(int argc, char **argv)
 	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 40000, pause = argc > 3 ? strtoul(argv[3], NULL, 10) : PAUSE_US;
 	struct client clients[N_CLIENTS];
 	uint32_t *latency_us = calloc(n + N_CLIENTS, sizeof *latency_us);
-	uint16_t port = read_port(folder);
 	uint64_t checksum = 0;
+	uint16_t port;
 	int failed = 0;
 
 	if (argc > 4 || n < N_CLIENTS || n > 100000000 || pause > 500000 || !latency_us) {
 		fputs("usage: orderload [DATA-FOLDER [REQUESTS [PAUSE-US]]]\n", stderr);
 		return 2;
 	}
+	port = read_port(folder);
 	if (!port) {
 		fprintf(stderr, "no server: %s/port did not appear\n", folder);
 		return 1;
