@@ -32,7 +32,7 @@ static void *worker(void *arg)
 /* Arguments: [SECONDS [SEED]]. */
 int main(int argc, char **argv)
 {
-	long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 5;
+	long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 3;
 	char *seeds[] = { argv[0], "10", argc > 2 ? argv[2] : NULL };
 	struct plant_options o = plant_start(argc > 2 ? 3 : 1, seeds, 10);
 	pthread_t threads[N_WORKERS + 1];
