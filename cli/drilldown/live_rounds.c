@@ -181,7 +181,7 @@ static int judge(struct looks *looks, const struct vprof_results *r, const struc
 	return VPROF_OK;
 }
 
-/* VPROF_LIVE_TURN_MS: how long a turn takes on average. What is none, or more than a minute, is as if it were not there. */
+/* VPROF_LIVE_TURN_MS: how long a turn takes on average. What is no time, or more than a minute, does not count. */
 static uint64_t turn_ns(void)
 {
 	const char *text = getenv("VPROF_LIVE_TURN_MS");
