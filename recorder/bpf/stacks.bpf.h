@@ -41,8 +41,8 @@ struct {
 	__type(value, __u32);
 } n_buffers_used SEC(".maps");
 
-struct { /* hashes of stacks that went into a ring */
-	__uint(type, BPF_MAP_TYPE_HASH);
+struct { /* hashes of stacks that went into a ring; those that were not met for long give way, and are sent again */
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, STACKS_MAX);
 	__type(key, __u64);
 	__type(value, __u32);
