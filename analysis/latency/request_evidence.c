@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/request_evidence.h"
 
+#include "analysis/latency/item_evidence.h"
 #include "common/hash/hash_index.h"
 #include "common/search.h"
 
@@ -8,23 +9,23 @@
 #define HIGH_REQUESTS 30
 #define MEDIUM_MIN 0.5
 #define MEDIUM_REQUESTS 10
-#define OFTEN 2.0	  /* calls for each request: no more than connections that come and go add */
-#define WAIT_EVENTS 256	  /* before a receipt, among which a wait for work is looked for */
-#define ITEMS_MIN 20	  /* calls of a function that repeats */
-#define ITEMS_PER_CALL 10 /* ... for each call of the one around it */
-#define ITEMS_SHARE 0.5	  /* of the thread's time */
+#define OFTEN 2.0	/* calls for each request: no more than connections that come and go add */
+#define WAIT_EVENTS 256 /* before a receipt, among which a wait for work is looked for */
 
 struct placed { /* a transfer on a stack */
-	uint64_t connection, t;
+	uint64_t connection, from, t;
 	uint32_t thread; /* of the history */
 	size_t event;
-	int is_send, is_known;
+	int is_send, is_known, is_foreign;
+	int is_queued; /* a receipt: the thread did not wait for work since the one before it */
 	int is_end;    /* it begins a request, or is the last of a reply */
 	int slept;     /* the thread had no CPU in the system call */
 	int is_behind; /* a send of which the stack is not known: the event is the thread's next one */
 	uint32_t bytes;
 	uint32_t survives; /* frames of its stack that are still of the same calls where the thread receives the next
-			      request, or sends the next reply; VPROF_NONE: there is none */
+			      request, or sends the next reply; of its last one those that were there at the one before
+			      it; of an only one those that are there since the thread began; VPROF_NONE: that is not
+			      known */
 	size_t next;	   /* event of that; SIZE_MAX: there is none */
 	uint32_t waited;   /* frames that were there when the thread last waited for work: not of the request alone */
 };
@@ -35,6 +36,8 @@ enum part { PART_CALL, PART_BEGIN, PART_END, PARTS };
 struct tally {
 	uint64_t n[PARTS], counted[PARTS]; /* counted: number of the request for which it was counted last */
 	uint64_t depth;			   /* summed over all counts */
+	uint64_t n_behind;		   /* of n[PART_CALL]: called behind the receipt */
+	uint64_t n_loops; /* of n[PART_CALL]: its code may come to the same place again, and the thread receives more */
 };
 
 struct finding {
@@ -44,7 +47,10 @@ struct finding {
 	const unsigned char *is_project;
 	VPROF_ARRAY(struct placed) placed; /* by connection, then time */
 	struct tally *tallies;		   /* [functions] */
-	uint64_t n_slept, n_left;
+	unsigned char *is_own_thread;	   /* [threads] of the project's program */
+	uint64_t n_slept, n_left, n_queued;
+	int is_behind;	 /* what is counted is called behind the receipt */
+	int is_followed; /* ... its thread receives another request later */
 };
 
 static int by_connection(const void *a, const void *b)
@@ -76,6 +82,7 @@ static void place(struct finding *f, const struct vprof_transfer *t, struct plac
 		if (thread->tid != t->tid || t->t < thread->begin || t->t > thread->end)
 			continue;
 		p->thread = i;
+		p->is_foreign = !f->is_own_thread[i];
 		n = VPROF_BISECT(thread->n_events, k, h->events.v[thread->first_event + k].t <= t->t);
 		at = thread->first_event + n - 1;
 		if (!n || h->events.v[at].t < t->from ||
@@ -119,27 +126,47 @@ static int is_idle(const struct vprof_latency_history *h, const struct vprof_lat
 	return 0;
 }
 
-static uint32_t find_waited(const struct finding *f, const struct placed *p)
+/* before: the thread's last receipt, or NULL. */
+static void find_waited(const struct finding *f, struct placed *p, const struct placed *before)
 {
 	const struct vprof_latency_history *h = f->history;
 	size_t first = h->threads.v[p->thread].first_event, n = 0;
 
+	p->waited = 0;
+	p->is_queued = before != NULL;
 	for (size_t e = p->event; e-- > first && n < WAIT_EVENTS; n++)
-		if (is_idle(h, &h->events.v[e]))
-			return surviving(f, e, p->event, 0);
-	return 0;
+		if (is_idle(h, &h->events.v[e])) {
+			p->waited = surviving(f, e, p->event, 0);
+			p->is_queued &= before && e < before->event;
+			return;
+		}
+}
+
+/* Of a thread's only receipt or reply: the frames that are of the same calls since it began. A process that was made
+ * for one connection begins within its maker's calls. */
+static uint32_t surviving_since_begin(const struct finding *f, const struct placed *p)
+{
+	const struct vprof_latency_thread *thread = &f->history->threads.v[p->thread];
+
+	return thread->begin_is_cut ? VPROF_NONE : surviving(f, thread->first_event, p->event, 0);
+}
+
+/* Which frames are of another one, too: that behind it; of the thread's last one that before it. */
+static void find_last(struct finding *f, struct placed *p, const struct placed *before)
+{
+	if (p && p->survives == VPROF_NONE)
+		p->survives = before ? surviving(f, before->event, p->event, 0) : surviving_since_begin(f, p);
 }
 
 /* Sorted by thread meanwhile. */
 static int find_survivors(struct finding *f)
 {
-	struct placed *v = f->placed.v;
-	size_t last[2] = { SIZE_MAX, SIZE_MAX };
+	struct placed *v = f->placed.v, *last[2] = { NULL, NULL }, *before[2] = { NULL, NULL };
 
 	if (vprof_array_sort(v, f->placed.n, sizeof *v, by_thread))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < f->placed.n; i++) {
-		size_t before = last[v[i].is_send];
+		struct placed **at = &last[v[i].is_send != 0], **at_before = &before[v[i].is_send != 0];
 
 		v[i].survives = VPROF_NONE;
 		v[i].next = SIZE_MAX;
@@ -147,14 +174,25 @@ static int find_survivors(struct finding *f)
 		if (!v[i].is_known || !v[i].is_end)
 			continue; /* what is known behind a send only is not where it was sent */
 		if (!v[i].is_send)
-			v[i].waited = find_waited(f, &v[i]);
-		if (before != SIZE_MAX && v[before].thread == v[i].thread) {
-			v[before].survives = surviving(f, v[before].event, v[i].event, 0);
-			v[before].next = v[i].event;
+			find_waited(f, &v[i], *at && (*at)->thread == v[i].thread ? *at : NULL);
+		if (*at && (*at)->thread == v[i].thread) {
+			(*at)->survives = surviving(f, (*at)->event, v[i].event, 0);
+			(*at)->next = v[i].event;
+			*at_before = *at;
+		} else {
+			find_last(f, *at, *at_before);
+			*at_before = NULL;
 		}
-		last[v[i].is_send] = i;
+		*at = &v[i];
 	}
+	find_last(f, last[0], before[0]);
+	find_last(f, last[1], before[1]);
 	return vprof_array_sort(v, f->placed.n, sizeof *v, by_connection) ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+static int may_repeat(const struct vprof_latency_history *h, const struct vprof_latency_frame *frame)
+{
+	return h->may_follow && h->may_follow(h->arg, frame->function, frame->place, frame->place);
 }
 
 /* Functions of the project within frames [from, to) of an event's stack, each once for a request. */
@@ -167,12 +205,36 @@ static void count(struct finding *f, size_t event, uint32_t from, uint32_t to, e
 		uint32_t function = h->frames.v[s->first + d].function;
 		struct tally *t = &f->tallies[function];
 
-		if (!f->is_project[function] || t->counted[part] == f->out->n_requests)
+		if (f->is_project[function] != VPROF_EVIDENCE_CANDIDATE || t->counted[part] == f->out->n_requests)
 			continue;
 		t->counted[part] = f->out->n_requests;
 		t->n[part]++;
+		t->n_behind += f->is_behind != 0;
+		t->n_loops += part == PART_CALL && f->is_followed && may_repeat(h, &h->frames.v[s->first + d]);
 		t->depth += d;
 	}
+}
+
+/* A call that begins right behind the receipt, and has the reply in it: what was seen first after the receipt lies in
+ * it, no later than halfway to the reply. */
+static void count_behind(struct finding *f, const struct placed *received, const struct placed *sent, uint32_t from)
+{
+	const struct vprof_latency_history *h = f->history;
+	size_t first = received->event + 1;
+	uint32_t both, next, others = from > sent->survives ? from : sent->survives;
+
+	while (first < sent->event && (h->events.v[first].flags & VPROF_LATENCY_HELD))
+		first++; /* still in the receipt's system call */
+
+	if (!sent->is_known || first >= sent->event || h->events.v[first].t >= sent->from ||
+	    h->events.v[first].t - received->t > (sent->from - received->t) / 2)
+		return;
+	both = surviving(f, first, sent->event, others);
+	next = both > others && received->next != SIZE_MAX ? surviving(f, first, received->next, others) : 0;
+	others = next > others ? next : others;
+	f->is_behind = 1;
+	count(f, first, others, both, PART_CALL);
+	f->is_behind = 0;
 }
 
 static int add_request(struct finding *f, struct placed *received, struct placed *sent)
@@ -184,16 +246,24 @@ static int add_request(struct finding *f, struct placed *received, struct placed
 		return VPROF_OK;
 	}
 	if (received->survives == VPROF_NONE || (sent->is_known && sent->survives == VPROF_NONE))
-		return VPROF_OK; /* the thread's last one: what encloses the next is not known */
-	f->out->n_requests++;
-	f->n_slept += received->slept != 0;
-	f->n_left += received->next != SIZE_MAX && received->thread == sent->thread && received->next < sent->event;
+		return VPROF_OK; /* the only one of a thread that was there before: what encloses others is not known */
 	from = received->survives > received->waited ? received->survives : received->waited;
 	/* replies of an event loop come long after: what other requests have in between ends the search */
 	least = sent->is_known && sent->survives < from ? sent->survives : from;
 	if (received->thread == sent->thread)
 		both = surviving(f, received->event, sent->event, least);
+	if (!sent->is_known && both <= from) {
+		f->out->n_unplaced++; /* from what was called since the receipt, but not from what */
+		return VPROF_OK;
+	}
+	f->out->n_requests++;
+	f->n_slept += received->slept != 0;
+	f->n_queued += received->is_queued != 0;
+	f->n_left += received->next != SIZE_MAX && received->thread == sent->thread && received->next < sent->event;
+	f->is_followed = received->next != SIZE_MAX;
 	count(f, received->event, from, both, PART_CALL);
+	if (received->thread == sent->thread)
+		count_behind(f, received, sent, from);
 	count(f, received->event, both > from ? both : from, UINT32_MAX, PART_BEGIN);
 	if (sent->is_known)
 		count(f, sent->event, both > sent->survives ? both : sent->survives, UINT32_MAX, PART_END);
@@ -227,6 +297,42 @@ static int each_request(struct finding *f, int (*request)(struct finding *, stru
 			received = p;
 	}
 	return ret || !received || !sent ? ret : request(f, received, sent);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return vprof_u64_order(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Do processes receive requests of their own, one thread each? */
+static int find_processes(struct finding *f)
+{
+	const struct vprof_latency_history *h = f->history;
+	unsigned char *is_counted = calloc(h->threads.n + 1, 1);
+	VPROF_ARRAY(uint32_t) pids = { NULL, 0, 0 };
+	size_t n = 0;
+	int ret = is_counted ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (size_t i = 0; i < f->placed.n && !ret; i++) {
+		const struct placed *p = &f->placed.v[i];
+		uint32_t *pid;
+
+		if (p->is_send || !p->is_known || !p->is_end || is_counted[p->thread])
+			continue;
+		is_counted[p->thread] = 1;
+		pid = VPROF_PUSH(&pids);
+		if (pid)
+			*pid = h->threads.v[p->thread].pid;
+		ret = pid ? VPROF_OK : VPROF_ERR_NOMEM;
+	}
+	if (pids.n)
+		qsort(pids.v, pids.n, sizeof *pids.v, by_number);
+	for (size_t i = 0; i < pids.n; i++)
+		n += !i || pids.v[i] != pids.v[i - 1];
+	f->out->has_processes = n > 1 && n == pids.n;
+	free(is_counted);
+	VPROF_ARRAY_RELEASE(&pids);
+	return ret;
 }
 
 static double mean_depth(const struct tally *t)
@@ -298,16 +404,42 @@ static uint64_t most(const struct finding *f, enum part part)
 	return n;
 }
 
-/* A call that sleeps until its request comes: the request begins where the function within it returns that received it,
- * and ends with the call. If there is no such function, the call has the client's time in it: that is never sure. */
+/* Functions of `part` on which nine of ten requests agree; where fewer do those on which most do. */
+static uint32_t choose_best(struct finding *f, enum part part, uint32_t *chosen)
+{
+	double enough = HIGH_MIN * (double)f->out->n_requests, best = (double)most(f, part);
+
+	return choose(f, part, enough < best ? enough : best, chosen, &f->out->n_agreeing);
+}
+
+/* Of the functions that may be the request those that are called when it has been received. */
+static uint32_t keep_behind(const struct finding *f, uint32_t *chosen, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (2 * f->tallies[chosen[i]].n_behind > f->tallies[chosen[i]].n[PART_CALL])
+			chosen[kept++] = chosen[i];
+	return kept;
+}
+
+/* A call that sleeps until its request comes: one within that is called when it has come is the request. Else that
+ * begins where the function returns that received it, and ends with the call. If there is neither, the call has the
+ * client's time in it: that is never sure. */
 static void begin_behind_receipt(struct finding *f)
 {
 	struct vprof_request_evidence *out = f->out;
-	uint32_t begins[VPROF_EVIDENCE_MOST], n;
-	uint64_t most_begin = most(f, PART_BEGIN);
-	double enough = HIGH_MIN * (double)out->n_requests;
+	uint32_t begins[VPROF_EVIDENCE_MOST], n, n_calls;
 
-	n = choose(f, PART_BEGIN, enough < (double)most_begin ? enough : (double)most_begin, begins, &out->n_agreeing);
+	memcpy(begins, out->begins, sizeof begins);
+	n_calls = keep_behind(f, begins, out->n_begins);
+	if (n_calls) {
+		memcpy(out->begins, begins, sizeof begins);
+		out->n_begins = n_calls;
+		out->waits = 0;
+		return;
+	}
+	n = choose_best(f, PART_BEGIN, begins);
 	if (!n) {
 		out->waits = 0;
 		out->n_agreeing = out->n_agreeing < MEDIUM_REQUESTS ? out->n_agreeing : MEDIUM_REQUESTS - 1;
@@ -320,88 +452,107 @@ static void begin_behind_receipt(struct finding *f)
 	out->n_begins = n;
 }
 
+/* A call that loops around the receipt may take one request after the other, as a scheduler of tasks does. That it does
+ * not shows only where requests were waiting. Of several functions those that do not loop are kept. */
+static int may_take_several(struct finding *f)
+{
+	struct vprof_request_evidence *out = f->out;
+	uint32_t kept[VPROF_EVIDENCE_MOST], n = 0;
+
+	if (f->n_queued >= MEDIUM_REQUESTS)
+		return 0;
+	for (uint32_t i = 0; i < out->n_begins; i++)
+		if (2 * f->tallies[out->begins[i]].n_loops <= f->tallies[out->begins[i]].n[PART_CALL])
+			kept[n++] = out->begins[i];
+	if (!n)
+		return 1;
+	memcpy(out->begins, kept, n * sizeof *kept);
+	out->n_begins = n;
+	return 0;
+}
+
+static void decide_split(struct finding *f)
+{
+	struct vprof_request_evidence *out = f->out;
+
+	out->kind = VPROF_EVIDENCE_SPLIT;
+	out->n_agreeing = UINT64_MAX;
+	out->n_begins = choose_best(f, PART_BEGIN, out->begins);
+	out->n_ends = choose_best(f, PART_END, out->ends);
+	out->is_left = 100 * f->n_left > out->n_requests;
+}
+
 static void decide(struct finding *f)
 {
 	struct vprof_request_evidence *out = f->out;
 	uint64_t call = most(f, PART_CALL), begin = most(f, PART_BEGIN), end = most(f, PART_END);
 	uint64_t split = begin < end ? begin : end, calls;
 	double enough = HIGH_MIN * (double)out->n_requests, share;
-	int is_call = (double)call >= enough || call >= split;
+	int is_call = (double)call >= enough || call >= split, is_unsure = out->n_unplaced > out->n_requests;
 	enum part call_part = PART_CALL;
 
 	/* received by the loop itself: what it calls to reply is the request, as far as a function has it */
-	if (!call && !begin && end) {
+	if (!begin && end > call)
 		call_part = PART_END;
-		call = end;
-		is_call = 1;
-	}
 	/* where replies are sent is not known: of the functions around the receipt it is likely, not sure */
-	if (!call && begin && !end) {
+	if (!end && begin > call)
 		call_part = PART_BEGIN;
-		call = begin;
-		is_call = 1;
-	}
-	if (!call && !split)
+	if (!call && !split && call_part == PART_CALL)
 		return;
-	out->kind = is_call ? VPROF_EVIDENCE_CALL : VPROF_EVIDENCE_SPLIT;
-	out->n_agreeing = UINT64_MAX;
-	/* where fewer agree: the one on which most do */
-	out->n_begins = is_call ? choose(f, call_part, enough < (double)call ? enough : (double)call, out->begins,
-					 &out->n_agreeing) :
-				  choose(f, PART_BEGIN, enough < (double)begin ? enough : (double)begin, out->begins,
-					 &out->n_agreeing);
 	out->waits = 2 * f->n_slept > out->n_requests;
-	out->is_left = !is_call && 100 * f->n_left > out->n_requests;
-	if (is_call && out->waits && call_part == PART_CALL)
+	if (is_call || call_part != PART_CALL) {
+		out->kind = VPROF_EVIDENCE_CALL;
+		out->n_agreeing = UINT64_MAX;
+		out->n_begins = choose_best(f, call_part, out->begins);
+		is_unsure |= call_part == PART_BEGIN;
+	} else {
+		decide_split(f);
+	}
+	if (out->kind == VPROF_EVIDENCE_CALL && call_part == PART_CALL && may_take_several(f)) {
+		if ((double)split >= enough)
+			decide_split(f);
+		else
+			is_unsure = 1;
+	}
+	if (out->kind == VPROF_EVIDENCE_CALL && out->waits && call_part == PART_CALL)
 		begin_behind_receipt(f);
-	if (!is_call)
-		out->n_ends =
-			choose(f, PART_END, enough < (double)end ? enough : (double)end, out->ends, &out->n_agreeing);
 	share = (double)out->n_agreeing / (double)out->n_requests;
 	out->n_begins = leave_out_turns(f, out->begins, out->n_begins, &calls);
-	out->confidence = share >= HIGH_MIN && out->n_agreeing >= HIGH_REQUESTS	    ? VPROF_EVIDENCE_HIGH :
-			  share >= MEDIUM_MIN && out->n_agreeing >= MEDIUM_REQUESTS ? VPROF_EVIDENCE_MEDIUM :
-										      VPROF_EVIDENCE_LOW;
-	if ((call_part == PART_BEGIN || (double)calls > OFTEN * (double)out->n_requests) &&
-	    out->confidence == VPROF_EVIDENCE_HIGH)
-		out->confidence = VPROF_EVIDENCE_MEDIUM;
+	is_unsure |= (double)calls > OFTEN * (double)out->n_requests;
+	out->confidence = share >= HIGH_MIN && out->n_agreeing >= HIGH_REQUESTS && !is_unsure ? VPROF_EVIDENCE_HIGH :
+			  share >= MEDIUM_MIN && out->n_agreeing >= MEDIUM_REQUESTS	      ? VPROF_EVIDENCE_MEDIUM :
+												VPROF_EVIDENCE_LOW;
 }
 
-/* The outermost function that is called again and again and has most of the time. It is never called high: what an item
- * of input is, no event says. */
-static void find_items(struct finding *f)
+/* The load may run other servers, and their clients. */
+static int find_own_threads(struct finding *f)
 {
-	const struct vprof_annotated_tree *t = f->tree;
-	double best_share = 0;
-	uint32_t best = 0;
+	const struct vprof_latency_history *h = f->history;
+	unsigned char *is_own_stack = calloc(h->stacks.n + 1, 1);
 
-	for (uint32_t x = 1; x < t->tree.nodes.n; x++) {
-		const struct vprof_context_node *n = &t->tree.nodes.v[x];
-		const struct vprof_latency_context *c = &t->contexts[x];
-		uint64_t around = n->parent ? t->contexts[n->parent].n : 1;
-		uint32_t top = x;
-		double share;
+	f->is_own_thread = calloc(h->threads.n + 1, 1);
+	for (size_t i = 0; is_own_stack && i < h->stacks.n; i++)
+		for (uint32_t d = 0; d < h->stacks.v[i].n_user && !is_own_stack[i]; d++)
+			is_own_stack[i] = f->is_project[h->frames.v[h->stacks.v[i].first + d].function] != 0;
+	for (size_t t = 0; is_own_stack && f->is_own_thread && t < h->threads.n; t++)
+		for (size_t e = 0; e < h->threads.v[t].n_events && !f->is_own_thread[t]; e++)
+			f->is_own_thread[t] = is_own_stack[h->events.v[h->threads.v[t].first_event + e].stack];
+	free(is_own_stack);
+	return is_own_stack && f->is_own_thread ? VPROF_OK : VPROF_ERR_NOMEM;
+}
 
-		while (t->tree.nodes.v[top].parent)
-			top = t->tree.nodes.v[top].parent;
-		share = t->contexts[top].low_ns ? (double)c->low_ns / (double)t->contexts[top].low_ns : 0;
-		if (!f->is_project[n->function] || c->n < ITEMS_MIN || c->n < ITEMS_PER_CALL * around ||
-		    share < ITEMS_SHARE)
-			continue;
-		if (!best || n->depth < t->tree.nodes.v[best].depth ||
-		    (n->depth == t->tree.nodes.v[best].depth && share > best_share)) {
-			best = x;
-			best_share = share;
-		}
-	}
-	if (!best)
-		return;
-	f->out->kind = VPROF_EVIDENCE_ITEMS;
-	f->out->begins[0] = t->tree.nodes.v[best].function;
-	f->out->n_begins = 1;
-	f->out->n_requests = f->out->n_agreeing = t->contexts[best].n;
-	f->out->share = best_share;
-	f->out->confidence = VPROF_EVIDENCE_MEDIUM;
+static int add_transfer(struct finding *f, const struct vprof_transfer *t)
+{
+	struct placed *p = VPROF_PUSH(&f->placed);
+
+	if (!p)
+		return VPROF_ERR_NOMEM;
+	*p = (struct placed){
+		.connection = t->connection, .from = t->from, .t = t->t, .is_send = t->is_send, .bytes = t->bytes
+	};
+	place(f, t, p);
+	f->placed.n -= p->is_foreign != 0;
+	return VPROF_OK;
 }
 
 int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct vprof_annotated_tree *t,
@@ -414,19 +565,10 @@ int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct
 	*out = (struct vprof_request_evidence){ .kind = VPROF_EVIDENCE_NONE };
 	f.tallies = calloc(t->history->functions.n + 1, sizeof *f.tallies);
 	ret = f.tallies ? VPROF_OK : VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < n_transfers && !ret; i++) {
-		struct placed *p = VPROF_PUSH(&f.placed);
-
-		if (!p) {
-			ret = VPROF_ERR_NOMEM;
-			break;
-		}
-		*p = (struct placed){ .connection = transfers[i].connection,
-				      .t = transfers[i].t,
-				      .is_send = transfers[i].is_send,
-				      .bytes = transfers[i].bytes };
-		place(&f, &transfers[i], p);
-	}
+	if (!ret)
+		ret = find_own_threads(&f);
+	for (size_t i = 0; i < n_transfers && !ret; i++)
+		ret = add_transfer(&f, &transfers[i]);
 	if (!ret)
 		ret = vprof_array_sort(f.placed.v, f.placed.n, sizeof *f.placed.v, by_connection) ? VPROF_ERR_NOMEM :
 												    VPROF_OK;
@@ -436,12 +578,15 @@ int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct
 		ret = find_survivors(&f);
 	if (!ret)
 		ret = each_request(&f, add_request);
+	if (!ret)
+		ret = find_processes(&f);
 	if (!ret) {
 		decide(&f);
-		if (out->kind == VPROF_EVIDENCE_NONE && !n_transfers)
-			find_items(&f);
+		if (out->kind == VPROF_EVIDENCE_NONE && !f.placed.n)
+			ret = vprof_item_evidence_find(out, t, is_project);
 	}
 	VPROF_ARRAY_RELEASE(&f.placed);
 	free(f.tallies);
+	free(f.is_own_thread);
 	return ret;
 }

@@ -127,9 +127,7 @@ static void propose_given_up(struct vprof_discovery *d, const struct vprof_facts
 	p->given_up = p->given_up_id ? vprof_discovery_name(d, other) : NULL;
 }
 
-/* An interval that would end where a function returns ends where the one begins with which it ends for good, if the id
- * is known there. */
-static void propose_final(struct vprof_discovery *d, uint32_t f, struct vprof_interval_proposal *p)
+void vprof_propose_final(struct vprof_discovery *d, uint32_t f, struct vprof_interval_proposal *p)
 {
 	const struct vprof_facts_call *last = vprof_facts_final_call(d->facts, f);
 	const char *id = p->end ? p->end_id : p->id;
@@ -167,7 +165,7 @@ static void propose(struct vprof_ranking *r, const struct place_in_order *best)
 				NULL;
 	p->is_left = c->is_left;
 	if (!c->is_left)
-		propose_final(d, c->end ? c->end - 1 : best->f, p);
+		vprof_propose_final(d, c->end ? c->end - 1 : best->f, p);
 	if (c->end && !c->end_id)
 		propose_given_up(d, f, &d->facts->functions[c->end - 1], p);
 	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "annotate/discover/discover_intervals.h"
 #include "annotate/discover/draft.h"
 
 uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *name)
@@ -60,6 +61,9 @@ static void choose(struct vprof_discovery *d, const struct vprof_watched *w, str
 			p->end = from == to ? NULL : vprof_discovery_name(d, &d->facts->functions[to - 1]);
 			p->end_id = end_id;
 		}
+	/* neither a descriptor nor an address tells requests of several processes apart */
+	if (*begin && !p->end && w->in_processes)
+		p->id = "getpid()";
 	if (!*begin || !p->end || p->end_id)
 		return;
 	p->id = p->end_id = "1";
@@ -100,6 +104,8 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 		say_why_not(d, watched);
 		return;
 	}
+	if (!p.end)
+		vprof_propose_final(d, begin - 1, &p);
 	p.function = vprof_discovery_name(d, &d->facts->functions[begin - 1]);
 	p.where = vprof_discovery_where(d, &d->facts->functions[begin - 1]);
 	if (!p.function || !vprof_arena_push(d->arena, &draft->intervals, &draft->n_intervals, sizeof p)) {
@@ -115,8 +121,10 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 			other->confidence = "low";
 		draft->intervals[n++] = *other;
 	}
-	/* a guess comes behind what the code says for sure */
-	while (watched->is_guess && place < n && !strcmp(draft->intervals[place].confidence, "high"))
+	/* a guess comes behind what the code says for sure, what hardly any request showed behind all that is likelier
+	 */
+	while (place < n && ((watched->is_guess && !strcmp(draft->intervals[place].confidence, "high")) ||
+			     (!strcmp(p.confidence, "low") && strcmp(draft->intervals[place].confidence, "low") != 0)))
 		place++;
 	memmove(draft->intervals + place + 1, draft->intervals + place, (n - place) * sizeof p);
 	draft->intervals[place] = p;

@@ -9,14 +9,68 @@
 #include "analysis/latency/request_evidence.h"
 #include "report/format_value.h"
 
-/* Which of the history's functions are the project's. NULL without memory. */
+#define OWN_SHARE                                                                                                      \
+	4 /* one in so many functions seen of a file is the project's, or there is no file with more of them */
+
+struct seen_file {
+	const char *name;
+	size_t n, n_project;
+};
+
+/* Heap array, NULL without memory. */
+static struct seen_file *count_files(const struct vprof_latency_history *h, const unsigned char *is_named,
+				     uint32_t *file_of, size_t *n_files)
+{
+	struct seen_file *files = calloc(h->functions.n + 1, sizeof *files);
+	size_t n = 0;
+
+	for (size_t i = 0; files && i < h->functions.n; i++) {
+		const struct vprof_latency_function *f = &h->functions.v[i];
+		size_t at = 0;
+
+		while (at < n && strcmp(files[at].name, f->file))
+			at++;
+		n += at == n;
+		files[at].name = f->file;
+		files[at].n += f->layer != VPROF_LATENCY_KERNEL;
+		files[at].n_project += is_named[i];
+		file_of[i] = (uint32_t)at;
+	}
+	*n_files = n;
+	return files;
+}
+
+/* What each of the history's functions is to the project: enum vprof_evidence_function. A function of one of its names
+ * in another program's file is not the project's. NULL without memory. */
 static unsigned char *find_project(const struct vprof_latency_history *h, const struct vprof_facts *facts)
 {
 	unsigned char *is_project = calloc(h->functions.n + 1, 1);
+	uint32_t *file_of = calloc(h->functions.n + 1, sizeof *file_of);
+	struct seen_file *files = NULL;
+	size_t n_files = 0, most = 0;
 
 	for (size_t i = 0; is_project && i < h->functions.n; i++)
 		is_project[i] = h->functions.v[i].layer != VPROF_LATENCY_KERNEL && !h->functions.v[i].is_start &&
 				vprof_watched_function(facts, h->functions.v[i].name) != 0;
+	if (is_project && file_of)
+		files = count_files(h, is_project, file_of, &n_files);
+	for (size_t i = 0; files && i < n_files; i++)
+		most = files[i].n_project > most ? files[i].n_project : most;
+	for (size_t i = 0; files && i < h->functions.n; i++) {
+		const struct seen_file *file = &files[file_of[i]];
+		int is_own = file->n_project && h->functions.v[i].layer != VPROF_LATENCY_KERNEL &&
+			     (file->n_project == most || file->n_project * OWN_SHARE >= file->n);
+
+		is_project[i] = !is_own	      ? VPROF_EVIDENCE_FOREIGN :
+				is_project[i] ? VPROF_EVIDENCE_CANDIDATE :
+						VPROF_EVIDENCE_OWN;
+	}
+	if (!files) {
+		free(is_project);
+		is_project = NULL;
+	}
+	free(files);
+	free(file_of);
 	return is_project;
 }
 
@@ -33,6 +87,21 @@ static size_t keep_names(struct vprof_watch *w, const struct vprof_latency_histo
 	return n;
 }
 
+static void describe_items(char *why, size_t size, const struct vprof_request_evidence *e)
+{
+	int n = snprintf(
+		why, size,
+		"seen under load: nothing was asked for over connections; %s calls of it, one after the other, took %s of "
+		"its threads' time",
+		vprof_format_count(e->n_requests).s, vprof_format_percent(e->share).s);
+
+	if (e->n_agreeing && n > 0 && (size_t)n < size)
+		snprintf(why + n, size - (size_t)n,
+			 "; %s of them opened %u file%s each and read, %s were opened in between",
+			 vprof_format_count(e->n_agreeing).s, e->n_opened, e->n_opened == 1 ? "" : "s",
+			 vprof_format_count(e->n_outside).s);
+}
+
 static void describe(struct vprof_watch *w, const struct vprof_request_evidence *e,
 		     const struct vprof_latency_history *h)
 {
@@ -42,7 +111,7 @@ static void describe(struct vprof_watch *w, const struct vprof_request_evidence 
 	case VPROF_EVIDENCE_CALL:
 		snprintf(
 			why, sizeof why,
-			"seen under load: one call of it enclosed receipt and reply, and no other request's, of %s of %s requests",
+			"seen under load: one call of it, from the receipt or right behind it, enclosed the reply, and no other request's, of %s of %s requests",
 			vprof_format_count(e->n_agreeing).s, vprof_format_count(e->n_requests).s);
 		break;
 	case VPROF_EVIDENCE_SPLIT:
@@ -53,18 +122,15 @@ static void describe(struct vprof_watch *w, const struct vprof_request_evidence 
 			vprof_format_count(e->n_agreeing).s, vprof_format_count(e->n_requests).s);
 		break;
 	default:
-		snprintf(
-			why, sizeof why,
-			"seen under load: nothing was asked for over connections; %s calls of it, one after the other, took %s of "
-			"its threads' time",
-			vprof_format_count(e->n_requests).s, vprof_format_percent(e->share).s);
+		describe_items(why, sizeof why, e);
 	}
 	w->is_found = 1;
 	w->seen = (struct vprof_watched){ .why = vprof_strings_keep(&w->strings, why),
 					  .confidence = word_of(e->confidence),
 					  .is_split = e->kind == VPROF_EVIDENCE_SPLIT,
 					  .is_left = e->is_left,
-					  .is_guess = e->kind == VPROF_EVIDENCE_ITEMS,
+					  .in_processes = e->kind == VPROF_EVIDENCE_CALL && e->has_processes,
+					  .is_guess = e->kind == VPROF_EVIDENCE_ITEMS && !e->n_agreeing,
 					  .begins_at_exit = e->kind == VPROF_EVIDENCE_SPLIT && e->waits };
 	w->seen.n_begins = keep_names(w, h, e->begins, e->n_begins, w->seen.begins);
 	w->seen.n_ends = keep_names(w, h, e->ends, e->n_ends, w->seen.ends);

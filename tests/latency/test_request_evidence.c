@@ -67,7 +67,7 @@ static void find(const char *not_project)
 	latency_text_read(&text, events.s);
 	assert_int_equal(vprof_latency_history_check(&text.history, NULL), 0);
 	for (size_t i = 0; i < text.history.threads.n; i++)
-		text.history.threads.v[i].tid = (uint32_t)i + 1;
+		text.history.threads.v[i].pid = text.history.threads.v[i].tid = (uint32_t)i + 1;
 	for (size_t i = 0; i < text.history.functions.n; i++)
 		text.history.functions.v[i].is_idle = !strcmp(text.history.functions.v[i].name, "sys_epoll_wait");
 	assert_int_equal(vprof_annotated_tree_build(&tree, &text.history, 1, NULL), 0);
@@ -116,8 +116,8 @@ static void test_worker(void **state)
 	add_worker(40);
 	find("");
 	expect(VPROF_EVIDENCE_CALL, "serve", "-", VPROF_EVIDENCE_HIGH);
-	assert_int_equal(found.n_requests, 39); /* what encloses the next request is not known of the last one */
-	assert_int_equal(found.n_agreeing, 39);
+	assert_int_equal(found.n_requests, 40); /* the last one is held against the one before it */
+	assert_int_equal(found.n_agreeing, 40);
 }
 
 /* What is a library's is no interval. */
@@ -214,6 +214,103 @@ static void test_items(void **state)
 	assert_int_equal(found.n_requests, 100);
 }
 
+/* n files, each opened and read in a call of pack */
+static void add_files(int n, int n_further)
+{
+	vprof_text_add(&events, "recording 0 1000000\nthread main 0 1000000\n");
+	call(1, "main:1", "openat", 0, 0, 1); /* before the first one */
+	for (int i = 0; i < n; i++) {
+		uint64_t t = 1000 * (uint64_t)(i + 1);
+
+		if (i < n_further)
+			call(t + 5, "main:2", "openat", 0, 0, 1);
+		call(t + 10, "main:3 pack:1 open_it:1", "openat", 0, 0, 1);
+		call(t + 100, "main:3 pack:2", "read", 0, 0, 1);
+		call(t + 900, "main:3 pack:2", "write", 0, 0, 1);
+		call(t + 950, "main:4", "getpid", 0, 0, 1);
+	}
+}
+
+/* Each call opens a file and reads: that is proof. */
+static void test_files(void **state)
+{
+	(void)state;
+	add_files(40, 0);
+	find("main");
+	expect(VPROF_EVIDENCE_ITEMS, "pack", "-", VPROF_EVIDENCE_HIGH);
+	assert_int_equal(found.n_agreeing, 40);
+	assert_int_equal(found.n_opened, 1);
+	assert_int_equal(found.n_outside, 0);
+	release(state);
+	setup(state);
+	add_files(25, 0); /* too few */
+	find("main");
+	expect(VPROF_EVIDENCE_ITEMS, "pack", "-", VPROF_EVIDENCE_MEDIUM);
+	release(state);
+	setup(state);
+	add_files(40, 20); /* others are opened in between */
+	find("main");
+	expect(VPROF_EVIDENCE_ITEMS, "pack", "-", VPROF_EVIDENCE_MEDIUM);
+	assert_int_equal(found.n_agreeing, 0);
+}
+
+/* Files are opened now and then only: an item is something else. */
+static void test_files_of_some(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 1000000\nthread main 0 1000000\n");
+	for (int i = 0; i < 60; i++) {
+		uint64_t t = 1000 * (uint64_t)i;
+
+		if (i % 3 == 0)
+			call(t + 10, "main:1 step:1", "openat", 0, 0, 1);
+		call(t + 100, "main:1 step:2", "read", 0, 0, 1);
+		call(t + 900, "main:1 step:3", "write", 0, 0, 1);
+		call(t + 950, "main:2", "getpid", 0, 0, 1);
+	}
+	find("main");
+	expect(VPROF_EVIDENCE_ITEMS, "step", "-", VPROF_EVIDENCE_MEDIUM);
+}
+
+/* A function that calls itself has items within items: what it calls is one. */
+static void test_folders(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 1000000\nthread main 0 1000000\n");
+	for (int i = 0; i < 40; i++) {
+		const char *inner = i % 2 ? "main:1 walk:1 walk:1 walk:2 list:1" : "main:1 walk:1 walk:2 list:1";
+		uint64_t t = 1000 * (uint64_t)i;
+
+		call(t + 10, inner, "openat", 0, 0, 1);
+		call(t + 100, inner, "getdents64", 0, 0, 1);
+		call(t + 900, inner, "close", 0, 0, 1);
+		call(t + 950, "main:1 walk:3", "write", 0, 0, 1);
+	}
+	find("main");
+	expect(VPROF_EVIDENCE_ITEMS, "list", "-", VPROF_EVIDENCE_HIGH);
+}
+
+/* A process for each connection, which begins within its maker's calls: what it has of its own is the request. */
+static void test_processes(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 1000000\n");
+	for (int i = 0; i < 40; i++) {
+		uint64_t t = 1000 * (uint64_t)i + 1;
+		uint32_t tid = (uint32_t)i + 1;
+
+		vprof_text_addf(&events, "thread child %llu %llu\n", (unsigned long long)t,
+				(unsigned long long)t + 500);
+		call(t, "main:1 accept_one:1 fork:1", "set_robust_list", 0, 0, tid);
+		call(t + 10, "main:1 accept_one:2 serve:1", "read", tid, 0, tid);
+		call(t + 100, "main:1 accept_one:2 serve:2", "write", tid, 1, tid);
+	}
+	find("main");
+	expect(VPROF_EVIDENCE_CALL, "serve", "-", VPROF_EVIDENCE_HIGH);
+	assert_int_equal(found.n_requests, 40);
+	assert_true(found.has_processes);
+}
+
 /* A thread that sleeps in the receipt: the request begins behind the function that received it. */
 static void test_waits(void **state)
 {
@@ -308,6 +405,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hand_over, setup, release),
 		cmocka_unit_test_setup_teardown(test_unplaced, setup, release),
 		cmocka_unit_test_setup_teardown(test_items, setup, release),
+		cmocka_unit_test_setup_teardown(test_files, setup, release),
+		cmocka_unit_test_setup_teardown(test_files_of_some, setup, release),
+		cmocka_unit_test_setup_teardown(test_folders, setup, release),
+		cmocka_unit_test_setup_teardown(test_processes, setup, release),
 		cmocka_unit_test_setup_teardown(test_waits, setup, release),
 		cmocka_unit_test_setup_teardown(test_loop_receives, setup, release),
 		cmocka_unit_test_setup_teardown(test_unknown_reply, setup, release),
