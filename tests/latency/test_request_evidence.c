@@ -187,6 +187,76 @@ static void test_hand_over(void **state)
 	expect(VPROF_EVIDENCE_SPLIT, "take", "answer", VPROF_EVIDENCE_HIGH);
 }
 
+/* Two functions receive, one works: it is called behind each receipt. */
+static void test_behind(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 1000000\nthread loop 0 1000000\n");
+	for (int i = 0; i < 40; i++) {
+		const char *how = i % 2 ? "main:1 loop:2 fresh" : "main:1 loop:2 kept";
+		uint64_t t = 100 * (uint64_t)i;
+		char stack[100];
+
+		call(t + 1, "main:1 loop:1", "epoll_wait", 0, 0, 1);
+		snprintf(stack, sizeof stack, "%s:1 take:1", how);
+		call(t + 10, stack, "read", 7, 0, 1);
+		snprintf(stack, sizeof stack, "%s:2 work:1 look:1", how);
+		call(t + 14, stack, "openat", 0, 0, 1);
+		snprintf(stack, sizeof stack, "%s:2 work:2 reply:1", how);
+		call(t + 60, stack, "write", 7, 1, 1);
+	}
+	find("main");
+	expect(VPROF_EVIDENCE_CALL, "work", "-", VPROF_EVIDENCE_HIGH);
+	assert_int_equal(found.n_agreeing, 40);
+}
+
+/* Another program of the load serves requests, too. */
+static void test_foreign(void **state)
+{
+	(void)state;
+	add_worker(40);
+	vprof_text_add(&events, "thread other 0 100000\n");
+	for (uint64_t i = 0; i < 90; i++) {
+		call(100 * i + 10, "alien:1 proxy:1", "read", 9, 0, 2);
+		call(100 * i + 50, "alien:1 proxy:2", "write", 9, 1, 2);
+	}
+	find("alien proxy");
+	expect(VPROF_EVIDENCE_CALL, "serve", "-", VPROF_EVIDENCE_HIGH);
+	assert_int_equal(found.n_requests, 40);
+	assert_false(found.has_processes);
+}
+
+/* A scheduler's call runs the task that receives and the one that replies; it loops. n requests in each turn of the
+ * loop around it. */
+static void add_scheduler(uint64_t n)
+{
+	vprof_text_add(&events, "recording 0 1000000\ncannot other 1 2\nthread loop 0 1000000\n");
+	for (uint64_t i = 0; i < 60; i++) {
+		uint64_t t = 1000 * i;
+
+		call(t + 1, "main:1 turn:1 poll:1", "epoll_wait", 0, 0, 1);
+		for (uint64_t c = 1; c <= n; c++) {
+			call(t + 100 * c, "main:1 turn:2 run:1 take:1", "read", c, 0, 1);
+			call(t + 100 * c + 40, "main:1 turn:2 run:1 answer:1", "write", c, 1, 1);
+			call(t + 100 * c + 60, "main:1 turn:3 tick:1", "getpid", 0, 0, 1);
+		}
+	}
+}
+
+/* That its call has one request each is sure only where others were waiting. */
+static void test_scheduler(void **state)
+{
+	(void)state;
+	add_scheduler(1);
+	find("main");
+	expect(VPROF_EVIDENCE_SPLIT, "take", "answer", VPROF_EVIDENCE_HIGH);
+	release(state);
+	setup(state);
+	add_scheduler(2);
+	find("main");
+	expect(VPROF_EVIDENCE_CALL, "run", "-", VPROF_EVIDENCE_HIGH);
+}
+
 /* Of requests whose stacks are not known nothing is said. */
 static void test_unplaced(void **state)
 {
@@ -403,6 +473,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_few, setup, release),
 		cmocka_unit_test_setup_teardown(test_event_loop, setup, release),
 		cmocka_unit_test_setup_teardown(test_hand_over, setup, release),
+		cmocka_unit_test_setup_teardown(test_behind, setup, release),
+		cmocka_unit_test_setup_teardown(test_foreign, setup, release),
+		cmocka_unit_test_setup_teardown(test_scheduler, setup, release),
 		cmocka_unit_test_setup_teardown(test_unplaced, setup, release),
 		cmocka_unit_test_setup_teardown(test_items, setup, release),
 		cmocka_unit_test_setup_teardown(test_files, setup, release),
