@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/item_evidence.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/hash/hash_index.h"
 
 #define ITEMS_MIN 20	  /* calls of a function that repeats */
 #define ITEMS_PER_CALL 10 /* ... for each call of the one around it */
