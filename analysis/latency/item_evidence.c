@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define ITEMS_MIN 20	  /* calls of a function that repeats */
 #define ITEMS_PER_CALL 10 /* ... for each call of the one around it */
 #define ITEMS_SHARE 0.5	  /* of its threads' time */
