@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/request_evidence.h"
 
-#include "analysis/latency/item_evidence.h"
 #include "common/hash/hash_index.h"
 #include "common/search.h"
 
@@ -580,11 +579,9 @@ int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct
 		ret = each_request(&f, add_request);
 	if (!ret)
 		ret = find_processes(&f);
-	if (!ret) {
+	if (!ret)
 		decide(&f);
-		if (out->kind == VPROF_EVIDENCE_NONE && !f.placed.n)
-			ret = vprof_item_evidence_find(out, t, is_project);
-	}
+	out->n_transfers = f.placed.n;
 	VPROF_ARRAY_RELEASE(&f.placed);
 	free(f.tallies);
 	free(f.is_own_thread);

@@ -10,7 +10,7 @@
  * the functions of which that is so in nine of ten requests. Where threads sleep in the receipt, the request begins
  * when the function that received it returns: the time before is the client's.
  *
- * A program without connections to serve has items of input (item_evidence.h).
+ * A program without connections to serve may have items of input instead (item_evidence.h).
  */
 #ifndef VPROF_REQUEST_EVIDENCE_H
 #define VPROF_REQUEST_EVIDENCE_H
@@ -42,10 +42,11 @@ struct vprof_request_evidence {
 	uint64_t n_requests; /* with a reply, of which both places are known, and others or the thread's begin; or items
 			      */
 	uint64_t n_agreeing; /* ... that lie so */
-	uint64_t n_unplaced; /* requests of which a place is not known */
-	double share;	     /* ITEMS: of the time of its threads */
-	uint32_t n_opened;   /* ITEMS: files that each of n_agreeing calls opened; n_agreeing 0: nothing proves it */
-	uint64_t n_outside;  /* ITEMS: files opened between two calls */
+	uint64_t n_transfers; /* by threads of the project */
+	uint64_t n_unplaced;  /* requests of which a place is not known */
+	double share;	      /* ITEMS: of the time of its threads */
+	uint32_t n_opened;    /* ITEMS: files that each of n_agreeing calls opened; n_agreeing 0: nothing proves it */
+	uint64_t n_outside;   /* ITEMS: files opened between two calls */
 };
 
 /* what a function of the history is */

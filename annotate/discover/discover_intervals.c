@@ -18,7 +18,6 @@
 #include "annotate/discover/discover_replies.h"
 #include "annotate/discover/discover_units.h"
 #include "annotate/discover/draft.h"
-#include "common/facts/never_returns.h"
 
 #define PROPOSALS_MAX 12
 #define TRAFFIC_MAX 3
@@ -125,23 +124,6 @@ static void propose_given_up(struct vprof_discovery *d, const struct vprof_facts
 		return;
 	p->given_up_id = vprof_request_end_id(d, begin, other);
 	p->given_up = p->given_up_id ? vprof_discovery_name(d, other) : NULL;
-}
-
-void vprof_propose_final(struct vprof_discovery *d, uint32_t f, struct vprof_interval_proposal *p)
-{
-	const struct vprof_facts_call *last = vprof_facts_final_call(d->facts, f);
-	const char *id = p->end ? p->end_id : p->id;
-	uint32_t at = f;
-
-	for (; last && last->callee_function; last = vprof_facts_final_call(d->facts, at))
-		at = last->callee_function - 1;
-	if (at == f && !vprof_facts_final_call(d->facts, f))
-		return;
-	if (!id || (at != f && strcmp(id, "getpid()") && strcmp(id, "1")) || !d->facts->functions[at].instrumentable)
-		return;
-	p->end = vprof_discovery_name(d, &d->facts->functions[at]);
-	p->end_id = id;
-	p->ends_at_entry = 1;
 }
 
 static void propose(struct vprof_ranking *r, const struct place_in_order *best)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "annotate/code/identifiers.h"
+#include "annotate/discover/draft.h"
+#include "common/facts/never_returns.h"
 
 void vprof_ranking_observe(struct vprof_ranking *r, uint32_t f, double points, const char *what)
 {
@@ -68,4 +70,21 @@ const char *vprof_request_end_id(struct vprof_discovery *d, const struct vprof_f
 	for (j = 0; j < n_end && strcmp(at_end[j].type, list[i].type); j++)
 		;
 	return j < n_end ? at_end[j].name : NULL;
+}
+
+void vprof_propose_final(struct vprof_discovery *d, uint32_t f, struct vprof_interval_proposal *p)
+{
+	const struct vprof_facts_call *last = vprof_facts_final_call(d->facts, f);
+	const char *id = p->end ? p->end_id : p->id;
+	uint32_t at = f;
+
+	for (; last && last->callee_function; last = vprof_facts_final_call(d->facts, at))
+		at = last->callee_function - 1;
+	if (at == f && !vprof_facts_final_call(d->facts, f))
+		return;
+	if (!id || (at != f && strcmp(id, "getpid()") && strcmp(id, "1")) || !d->facts->functions[at].instrumentable)
+		return;
+	p->end = vprof_discovery_name(d, &d->facts->functions[at]);
+	p->end_id = id;
+	p->ends_at_entry = 1;
 }

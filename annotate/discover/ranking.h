@@ -7,6 +7,8 @@
 
 #define VPROF_EVIDENCE_BYTES 400
 
+struct vprof_interval_proposal;
+
 struct vprof_candidate {
 	double score;
 	int n_evidence; /* structural observations, names not counted */
@@ -31,5 +33,9 @@ const char *vprof_request_id(struct vprof_discovery *d, const struct vprof_facts
 /* The expression at `end` for what vprof_request_id says at `begin`, or NULL: it is not known there. */
 const char *vprof_request_end_id(struct vprof_discovery *d, const struct vprof_facts_function *begin,
 				 const struct vprof_facts_function *end);
+
+/* An interval that would end where function `f` returns ends where the one begins with which that ends for good, if the
+ * id is known there. */
+void vprof_propose_final(struct vprof_discovery *d, uint32_t f, struct vprof_interval_proposal *p);
 
 #endif

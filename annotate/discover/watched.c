@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "annotate/discover/discover_intervals.h"
 #include "annotate/discover/draft.h"
 
 uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *name)

@@ -6,7 +6,7 @@
 
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/latency/input/transfers.h"
-#include "analysis/latency/request_evidence.h"
+#include "analysis/latency/item_evidence.h"
 #include "report/format_value.h"
 
 #define OWN_SHARE                                                                                                      \
@@ -169,6 +169,8 @@ static int find(struct vprof_watch *w, const struct vprof_latency_input *input, 
 	if (!rc)
 		rc = vprof_transfers_read(&transfers, trace, err);
 	if (!rc && vprof_request_evidence_find(&e, &tree, transfers.v.v, transfers.v.n, is_project))
+		rc = vprof_error_no_memory(err);
+	if (!rc && e.kind == VPROF_EVIDENCE_NONE && !e.n_transfers && vprof_item_evidence_find(&e, &tree, is_project))
 		rc = vprof_error_no_memory(err);
 	if (!rc && e.kind != VPROF_EVIDENCE_NONE)
 		describe(w, &e, &input->history);

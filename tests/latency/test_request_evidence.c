@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/latency/request_evidence.h"
+#include "analysis/latency/item_evidence.h"
 #include "common/text.h"
 #include "latency_text.h"
 
@@ -78,6 +78,8 @@ static void find(const char *not_project)
 	if (transfers.n)
 		qsort(transfers.v, transfers.n, sizeof *transfers.v, by_time);
 	assert_int_equal(vprof_request_evidence_find(&found, &tree, transfers.v, transfers.n, is_project), 0);
+	if (found.kind == VPROF_EVIDENCE_NONE && !found.n_transfers)
+		assert_int_equal(vprof_item_evidence_find(&found, &tree, is_project), 0);
 }
 
 static const char *name(const uint32_t *functions, uint32_t n)
