@@ -123,7 +123,7 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 	/* a guess comes behind what the code says for sure, what hardly any request showed behind all that is likelier
 	 */
 	while (place < n && ((watched->is_guess && !strcmp(draft->intervals[place].confidence, "high")) ||
-			     (!strcmp(p.confidence, "low") && strcmp(draft->intervals[place].confidence, "low") != 0)))
+			     (watched->is_rare && strcmp(draft->intervals[place].confidence, "low") != 0)))
 		place++;
 	memmove(draft->intervals + place + 1, draft->intervals + place, (n - place) * sizeof p);
 	draft->intervals[place] = p;

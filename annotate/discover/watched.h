@@ -19,6 +19,7 @@ struct vprof_watched {
 	int is_left;	    /* the thread works on others in between */
 	int begins_at_exit; /* the request begins when the function returns that received it */
 	int in_processes;   /* a request is one call, in the only thread of one of several processes */
+	int is_rare;	    /* fewer than ten requests showed it */
 	int is_guess;	    /* it contradicts nothing: what an item of input is, no event says */
 	/* the hot path: functions as the linker names them, callers first; those of others than the project, too */
 	const char *hot[VPROF_HOT_MOST];

@@ -12,6 +12,8 @@
 #define OWN_SHARE                                                                                                      \
 	4 /* one in so many functions seen of a file is the project's, or there is no file with more of them */
 
+#define RARE 10 /* requests; fewer say less than the code does */
+
 struct seen_file {
 	const char *name;
 	size_t n, n_project;
@@ -130,6 +132,7 @@ static void describe(struct vprof_watch *w, const struct vprof_request_evidence 
 					  .is_split = e->kind == VPROF_EVIDENCE_SPLIT,
 					  .is_left = e->is_left,
 					  .in_processes = e->kind == VPROF_EVIDENCE_CALL && e->has_processes,
+					  .is_rare = e->kind != VPROF_EVIDENCE_ITEMS && e->n_agreeing < RARE,
 					  .is_guess = e->kind == VPROF_EVIDENCE_ITEMS && !e->n_agreeing,
 					  .begins_at_exit = e->kind == VPROF_EVIDENCE_SPLIT && e->waits };
 	w->seen.n_begins = keep_names(w, h, e->begins, e->n_begins, w->seen.begins);
