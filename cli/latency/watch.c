@@ -9,9 +9,8 @@
 #include "analysis/latency/item_evidence.h"
 #include "report/format_value.h"
 
-#define OWN_SHARE                                                                                                      \
-	4 /* one in so many functions seen of a file is the project's, or there is no file with more of them */
-
+/* One in so many functions seen of a file is the project's, or there is no file with more of them. */
+#define OWN_SHARE 4
 #define RARE 10 /* requests; fewer say less than the code does */
 
 struct seen_file {
