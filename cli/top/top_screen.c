@@ -31,7 +31,8 @@ struct screen {
 	struct vprof_top *top;
 	enum vprof_top_list list;
 	size_t row, first;
-	char *chosen; /* key or name of the row */
+	char *chosen; /* key or name of the row; NULL: the list is empty */
+	int is_gone;  /* it is not in the list now: no row is marked, and its neighbour is not meant instead */
 	int is_frozen, is_marking, is_over;
 	uint64_t looked_ns;
 	int asked; /* a request's socket, -1: none */
@@ -99,9 +100,10 @@ static void draw_source(const struct screen *s)
 
 static void draw_view(struct screen *s)
 {
-	struct vprof_top_layout layout = {
-		.width = (size_t)(COLS > 1 ? COLS - 1 : 1), .rows = list_rows(), .list = s->list, .chosen = (long)s->row
-	};
+	struct vprof_top_layout layout = { .width = (size_t)(COLS > 1 ? COLS - 1 : 1),
+					   .rows = list_rows(),
+					   .list = s->list,
+					   .chosen = s->is_gone ? -1 : (long)s->row };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	char *rest = NULL;
 	int row = 0;
@@ -144,12 +146,13 @@ static void choose(struct screen *s, size_t row)
 	const char *name;
 
 	s->row = row < n ? row : n ? n - 1 : 0;
+	s->is_gone = 0;
 	name = vprof_top_row(s->top, s->list, s->row);
 	free(s->chosen);
 	s->chosen = name ? strdup(name) : NULL;
 }
 
-/* Where what was chosen is now; what took its place when it is gone. */
+/* Where what was chosen is now. It may be missing for one look and be back in the next. */
 static void find_chosen(struct screen *s)
 {
 	size_t n = vprof_top_n_rows(s->top, s->list);
@@ -157,9 +160,13 @@ static void find_chosen(struct screen *s)
 	for (size_t i = 0; s->chosen && i < n; i++)
 		if (!strcmp(vprof_top_row(s->top, s->list, i), s->chosen)) {
 			s->row = i;
+			s->is_gone = 0;
 			return;
 		}
-	choose(s, s->row);
+	if (!s->chosen)
+		choose(s, s->row);
+	else
+		s->is_gone = 1;
 }
 
 static void read_verdicts(struct screen *s)
@@ -224,17 +231,24 @@ static void hear(struct screen *s)
 
 static void ask_of_chosen(struct screen *s, const char *of_cause, const char *of_function)
 {
-	const char *name = vprof_top_row(s->top, s->list, s->row);
-
-	if (!name)
+	if (!s->chosen)
 		say(s, "nothing is chosen");
 	else
-		ask(s, s->list == VPROF_TOP_CAUSES ? of_cause : of_function, name);
+		ask(s, s->list == VPROF_TOP_CAUSES ? of_cause : of_function, s->chosen);
+}
+
+/* 0: said why there is none. */
+static int has_row(struct screen *s)
+{
+	if (s->chosen && !s->is_gone)
+		return 1;
+	say(s, s->chosen ? "what was chosen is not in the list any more: choose with j and k" : "nothing is chosen");
+	return 0;
 }
 
 static void close_chosen(struct screen *s)
 {
-	if (s->list == VPROF_TOP_FUNCTIONS && vprof_top_row_is_closed(s->top, s->row))
+	if (s->list == VPROF_TOP_FUNCTIONS && !s->is_gone && vprof_top_row_is_closed(s->top, s->row))
 		ask_of_chosen(s, "", "open function ");
 	else
 		ask_of_chosen(s, "close cause ", "close function ");
@@ -244,10 +258,8 @@ static void begin_mark(struct screen *s)
 {
 	if (s->list != VPROF_TOP_CAUSES)
 		say(s, "marks are of causes: Tab");
-	else if (!vprof_top_row(s->top, s->list, s->row))
-		say(s, "nothing is chosen");
 	else
-		s->is_marking = 1;
+		s->is_marking = has_row(s);
 }
 
 static void mark(struct screen *s, int key)
@@ -271,6 +283,8 @@ static void show_source(struct screen *s)
 {
 	struct vprof_error err = { "" };
 
+	if (!has_row(s))
+		return;
 	vprof_top_source_release(&s->source);
 	if (vprof_top_source_read(&s->source, s->project, s->top, s->list, s->row, &err)) {
 		say(s, err.message);
