@@ -9,12 +9,15 @@
 #define ITEMS_SHARE 0.5	  /* of its threads' time */
 #define PROVEN_ITEMS 30
 #define PROVEN_MIN 0.9 /* of the calls agree */
+#define TRIED_MOST 16  /* functions whose calls are looked at */
 #define OPENED_MOST 16 /* files of a call that are told apart; more count as this */
 
 struct candidate {		 /* a function */
 	uint64_t n, n_around;	 /* calls; of those that called it */
-	uint64_t low_ns, top_ns; /* its time; that of the threads in which it was */
+	uint64_t low_ns, top_ns; /* its time; that of the threads in which it was: for sure */
+	uint64_t high_ns;	 /* its time at most */
 	uint32_t depth;
+	int is_tried;
 	int is_nested; /* it was called within a call of itself */
 };
 
@@ -95,6 +98,7 @@ static void count_node(struct items *g, uint32_t x)
 	c->depth = !c->n || node->depth < c->depth ? node->depth : c->depth;
 	c->n += t->contexts[x].n;
 	c->low_ns += t->contexts[x].low_ns;
+	c->high_ns += t->contexts[x].high_ns;
 	if (g->counted[caller] != node->function + 1) {
 		g->counted[caller] = node->function + 1;
 		c->n_around += caller == VPROF_CONTEXT_ROOT ? 1 : t->contexts[caller].n;
@@ -126,8 +130,14 @@ static double share_of(const struct candidate *c)
 	return c->top_ns ? (double)c->low_ns / (double)c->top_ns : 0;
 }
 
-/* VPROF_NONE: none. */
-static uint32_t choose(const struct items *g, const unsigned char *is_project)
+static double share_at_most(const struct candidate *c)
+{
+	return c->top_ns ? (double)c->high_ns / (double)c->top_ns : 0;
+}
+
+/* VPROF_NONE: none. With `to_be_proven`, of those not tried yet whose share may be as large: what a call does behind
+ * its last event is not seen to be its own, but its files may prove it. */
+static uint32_t choose(const struct items *g, const unsigned char *is_project, int to_be_proven)
 {
 	uint32_t best = VPROF_NONE;
 
@@ -135,7 +145,8 @@ static uint32_t choose(const struct items *g, const unsigned char *is_project)
 		const struct candidate *c = &g->candidates[f];
 
 		if (is_project[f] != VPROF_EVIDENCE_CANDIDATE || c->is_nested || c->n < ITEMS_MIN ||
-		    c->n < ITEMS_PER_CALL * c->n_around || share_of(c) < ITEMS_SHARE)
+		    c->n < ITEMS_PER_CALL * c->n_around ||
+		    (to_be_proven ? c->is_tried || share_at_most(c) < ITEMS_SHARE : share_of(c) < ITEMS_SHARE))
 			continue;
 		if (best == VPROF_NONE || c->depth < g->candidates[best].depth ||
 		    (c->depth == g->candidates[best].depth && share_of(c) > share_of(&g->candidates[best])))
@@ -203,6 +214,8 @@ static void prove(const struct items *g, uint32_t function, struct vprof_request
 	struct proof p = { 0 };
 	uint64_t most = 0;
 
+	out->n_opened = 0;
+
 	for (size_t t = 0; t < g->history->threads.n; t++)
 		follow_thread(g, &g->history->threads.v[t], function, &p);
 	for (uint32_t k = 1; k < OPENED_MOST; k++)
@@ -219,7 +232,7 @@ static void prove(const struct items *g, uint32_t function, struct vprof_request
 
 static void find(struct items *g, struct vprof_request_evidence *out, const unsigned char *is_project)
 {
-	uint32_t best;
+	uint32_t best = VPROF_NONE;
 
 	for (uint32_t f = 0; f < g->history->functions.n; f++)
 		g->kinds[f] = g->history->functions.v[f].layer == VPROF_LATENCY_KERNEL ?
@@ -227,7 +240,15 @@ static void find(struct items *g, struct vprof_request_evidence *out, const unsi
 				      CALL_OTHER;
 	mark_nested(g);
 	count_nodes(g);
-	best = choose(g, is_project);
+	for (int i = 0; i < TRIED_MOST && !out->n_agreeing; i++) {
+		best = choose(g, is_project, 1);
+		if (best == VPROF_NONE)
+			break;
+		g->candidates[best].is_tried = 1;
+		prove(g, best, out);
+	}
+	if (!out->n_agreeing)
+		best = choose(g, is_project, 0);
 	if (best == VPROF_NONE)
 		return;
 	out->kind = VPROF_EVIDENCE_ITEMS;
@@ -235,7 +256,6 @@ static void find(struct items *g, struct vprof_request_evidence *out, const unsi
 	out->n_begins = 1;
 	out->n_requests = g->candidates[best].n;
 	out->share = share_of(&g->candidates[best]);
-	prove(g, best, out);
 	out->confidence = out->n_agreeing ? VPROF_EVIDENCE_HIGH : VPROF_EVIDENCE_MEDIUM;
 }
 

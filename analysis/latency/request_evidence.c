@@ -445,6 +445,7 @@ static void begin_behind_receipt(struct finding *f)
 		return;
 	}
 	out->kind = VPROF_EVIDENCE_SPLIT;
+	out->is_in_call = 1;
 	memcpy(out->ends, out->begins, sizeof out->ends);
 	out->n_ends = out->n_begins;
 	memcpy(out->begins, begins, sizeof begins);

@@ -38,6 +38,7 @@ struct vprof_request_evidence {
 	uint32_t n_begins, n_ends;
 	int waits; /* CALL, SPLIT: the thread mostly slept in the receipt, so the request begins where `begins` end */
 	int has_processes;   /* several receive them, in one thread each */
+	int is_in_call;	     /* split, but begun and ended in one call, the end's */
 	int is_left;	     /* the thread received other requests between a receipt and its reply */
 	uint64_t n_requests; /* with a reply, of which both places are known, and others or the thread's begin; or items
 			      */

@@ -34,7 +34,7 @@ static int is_both(const struct vprof_watched *w, const char *function)
 /* Of the functions that may be begin and end: those in which an expression identifies the request, the outermost of
  * them. Where there are none the outermost, of which the draft cannot be sure if another function is the end. */
 static void choose(struct vprof_discovery *d, const struct vprof_watched *w, struct vprof_interval_proposal *p,
-		   uint32_t *begin)
+		   uint32_t *begin, uint32_t *end)
 {
 	int best = -1;
 
@@ -56,13 +56,16 @@ static void choose(struct vprof_discovery *d, const struct vprof_watched *w, str
 				continue;
 			best = worth;
 			*begin = from;
+			*end = to;
 			p->id = id;
 			p->end = from == to ? NULL : vprof_discovery_name(d, &d->facts->functions[to - 1]);
 			p->end_id = end_id;
 		}
 	/* neither a descriptor nor an address tells requests of several processes apart */
-	if (*begin && !p->end && w->in_processes)
+	if (*begin && w->in_processes) {
 		p->id = "getpid()";
+		p->end_id = p->end ? p->id : NULL;
+	}
 	if (!*begin || !p->end || p->end_id)
 		return;
 	p->id = p->end_id = "1";
@@ -89,7 +92,7 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 {
 	struct vprof_discovery *d = r->d;
 	struct vprof_draft *draft = d->draft;
-	uint32_t begin = 0;
+	uint32_t begin = 0, end = 0;
 	struct vprof_interval_proposal p = { .why = watched->why,
 					     .confidence = watched->confidence,
 					     .is_left = watched->is_left,
@@ -98,13 +101,13 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 
 	if (!watched->n_begins)
 		return;
-	choose(d, watched, &p, &begin);
+	choose(d, watched, &p, &begin, &end);
 	if (!begin) {
 		say_why_not(d, watched);
 		return;
 	}
-	if (!p.end)
-		vprof_propose_final(d, begin - 1, &p);
+	if (!p.end || watched->in_processes)
+		vprof_propose_final(d, end - 1, &p);
 	p.function = vprof_discovery_name(d, &d->facts->functions[begin - 1]);
 	p.where = vprof_discovery_where(d, &d->facts->functions[begin - 1]);
 	if (!p.function || !vprof_arena_push(d->arena, &draft->intervals, &draft->n_intervals, sizeof p)) {

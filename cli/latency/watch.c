@@ -130,7 +130,8 @@ static void describe(struct vprof_watch *w, const struct vprof_request_evidence 
 					  .confidence = word_of(e->confidence),
 					  .is_split = e->kind == VPROF_EVIDENCE_SPLIT,
 					  .is_left = e->is_left,
-					  .in_processes = e->kind == VPROF_EVIDENCE_CALL && e->has_processes,
+					  .in_processes = (e->kind == VPROF_EVIDENCE_CALL || e->is_in_call) &&
+							  e->has_processes,
 					  .is_rare = e->kind != VPROF_EVIDENCE_ITEMS && e->n_agreeing < RARE,
 					  .is_guess = e->kind == VPROF_EVIDENCE_ITEMS && !e->n_agreeing,
 					  .begins_at_exit = e->kind == VPROF_EVIDENCE_SPLIT && e->waits };
