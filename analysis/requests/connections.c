@@ -388,6 +388,45 @@ out:
 	return ret;
 }
 
+/* Made by socketpair(), as far as is known: a connection to a path, or by TCP, may be one to oneself. */
+static int is_pair(const struct vprof_socket_history *h, const struct vprof_connection *c)
+{
+	if (c->client == VPROF_NONE || c->server == VPROF_NONE || !c->is_role_guessed)
+		return 0;
+	return h->sockets.v[c->client].kind == VPROF_SOCKET_UNIX && !*h->sockets.v[c->client].path &&
+	       !*h->sockets.v[c->server].path;
+}
+
+int vprof_connections_leave_out_inside(struct vprof_connections *c, struct vprof_socket_history *h)
+{
+	uint32_t *user = malloc((c->v.n + 1) * sizeof *user); /* the process + 1; 0: none yet */
+	size_t kept = 0;
+
+	if (!user)
+		return VPROF_ERR_NOMEM;
+	memset(user, 0, (c->v.n + 1) * sizeof *user);
+	for (size_t i = 0; i < c->v.n; i++)
+		c->v.v[i].is_inside = (uint8_t)is_pair(h, &c->v.v[i]);
+	for (size_t i = 0; i < h->transfers.n; i++) {
+		uint32_t connection = c->of_socket.v[h->transfers.v[i].socket];
+		uint32_t process = h->threads.v[h->transfers.v[i].thread].process + 1;
+
+		if (user[connection] && user[connection] != process)
+			c->v.v[connection].is_inside = 0;
+		user[connection] = process;
+	}
+	for (size_t i = 0; i < h->transfers.n; i++)
+		if (!c->v.v[c->of_socket.v[h->transfers.v[i].socket]].is_inside)
+			h->transfers.v[kept++] = h->transfers.v[i];
+	h->transfers.n = kept;
+	for (size_t i = 0; i < c->v.n; i++) {
+		c->n_inside += c->v.v[i].is_inside;
+		c->n_guessed -= c->v.v[i].is_inside;
+	}
+	free(user);
+	return VPROF_OK;
+}
+
 struct received {
 	uint64_t stream; /* the connection, and which way */
 	uint64_t end, t; /* of its bytes, as the server's end counts */

@@ -17,18 +17,25 @@ struct vprof_connection {
 	/* what is added to positions of the client's end to have those of the server's, by direction */
 	uint64_t up_shift, down_shift;
 	uint8_t is_role_guessed; /* nobody saw who asked for the connection */
+	uint8_t is_inside;	 /* both ends are one process's, and nothing of it is among the transfers any more */
 };
 
 struct vprof_connections {
 	VPROF_ARRAY(struct vprof_connection) v; /* by the time of their first transfer */
 	VPROF_ARRAY(uint32_t) of_socket;	/* of each socket; VPROF_NONE: it transferred nothing */
 	uint64_t n_guessed;
+	uint64_t n_inside;
 	uint64_t n_translated; /* whose addresses do not mirror each other, but whose sequence numbers are the same */
 };
 
 /* The history must be checked and sorted. OK or NOMEM; to be released in any case. O(sockets + transfers).
  */
 int vprof_connections_find(struct vprof_connections *c, const struct vprof_socket_history *h);
+
+/* Leaves out what never leaves a process: pairs of Unix sockets that one process uses at both ends, by which event
+ * loops are woken and threads call one another. Taken for exchanges, they would make a client that has one a server of
+ * itself. Their transfers go, so this comes before all that looks at these. OK or NOMEM. O(connections + transfers). */
+int vprof_connections_leave_out_inside(struct vprof_connections *c, struct vprof_socket_history *h);
 
 /* Puts right when sends began. Where the recorder does not know it, it tells when a send ended or its last packet left;
  * others on the same host may have received some of it before, which no message is: it began before the first of them

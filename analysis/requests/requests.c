@@ -14,6 +14,8 @@ int vprof_requests_find(struct vprof_requests *r, struct vprof_socket_history *h
 	if (!ret)
 		ret = vprof_connections_find(&r->connections, h);
 	if (!ret)
+		ret = vprof_connections_leave_out_inside(&r->connections, h);
+	if (!ret)
 		ret = vprof_connections_settle_sends(&r->connections, h);
 	if (!ret)
 		ret = vprof_exchanges_find(&r->exchanges, h, &r->connections);

@@ -98,8 +98,8 @@ static void warn(const struct vprof_requests_results *r, struct vprof_answer *an
 			vprof_format_count(r->n_ambiguous).s);
 	if (is_many(r->n_guessed, r->n_connections))
 		vprof_text_addf(vprof_answer_warn(answer),
-				"%s connection%s before the recording: the port tells who serves.",
-				vprof_format_count(r->n_guessed).s, r->n_guessed == 1 ? " was made" : "s were made");
+				"%s connection%s not seen being made: ports, or who spoke first, tell who serves.",
+				vprof_format_count(r->n_guessed).s, r->n_guessed == 1 ? " was" : "s were");
 	for (size_t i = 0, n = 0; i < r->n_clocks && n < 4; i++)
 		if (r->clocks[i].is_known && r->clocks[i].error_ns < 0) {
 			vprof_text_addf(vprof_answer_warn(answer), "The clock of %s was set during the recording.",

@@ -157,8 +157,12 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_req
 		vprof_text_addf(&t, "; %s bytes that nobody was seen to send or receive",
 				vprof_format_count(r->n_bytes_missing).s);
 	if (r->n_guessed)
-		vprof_text_addf(&t, "; of %s connection%s, made before the recording, the port tells who serves",
-				vprof_format_count(r->n_guessed).s, r->n_guessed == 1 ? "" : "s");
+		vprof_text_addf(
+			&t, "; %s connection%s not seen being made: by ports, or who spoke first, is told who serves",
+			vprof_format_count(r->n_guessed).s, r->n_guessed == 1 ? " was" : "s were");
+	if (r->n_inside)
+		vprof_text_addf(&t, "; %s socket pair%s within a process left out", vprof_format_count(r->n_inside).s,
+				r->n_inside == 1 ? "" : "s");
 	if (r->n_translated)
 		vprof_text_addf(&t,
 				"; of %s connections the addresses were translated on the way, their ends are known by "

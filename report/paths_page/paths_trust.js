@@ -13,7 +13,7 @@ function trust() {
 	const rows = [
 		["requests", `${count(R.n_certain)} certain, ${count(R.n_inferred)} inferred` + (R.n_inferred ? ` (each with ${percent(R.least_confidence)} or more)` : "") +
 			`, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_torn)} with parts missing, ${count(R.n_cut)} without a reply`],
-		["connections seen at one end only", count(R.n_one_end)], ["connections of which ports tell who serves", count(R.n_guessed)],
+		["connections seen at one end only", count(R.n_one_end)], ["connections not seen being made: ports, or who spoke first, tell who serves", count(R.n_guessed)],
 		["connections whose addresses were translated on the way", count(R.n_translated)],
 		["events lost", count(R.n_lost)], ["bytes that nobody was seen to send or receive", count(R.n_bytes_missing)],
 		["calls outside of requests", count(R.n_outside)], ["calls of which it is not known for which request they were made", count(R.n_detached)]

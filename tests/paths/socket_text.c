@@ -104,6 +104,17 @@ static uint32_t add_end(struct socket_text *s, const struct socket_text_connecti
 	return (uint32_t)(s->history.sockets.n - 1);
 }
 
+static void make_pair(struct socket_text *s, const uint32_t *ends)
+{
+	for (int i = 0; i < 2; i++) {
+		struct vprof_socket *end = &s->history.sockets.v[ends[i]];
+
+		end->kind = VPROF_SOCKET_UNIX;
+		end->role = VPROF_ROLE_UNKNOWN;
+		end->peer = s->history.sockets.v[ends[!i]].cookie;
+	}
+}
+
 static void add_connection(struct socket_text *s, char *words)
 {
 	char name[32], client[32], server[32], *port_word = strstr(words, " port ");
@@ -118,6 +129,8 @@ static void add_connection(struct socket_text *s, char *words)
 		c->ends[is_server] = add_end(s, c, is_server, port, strstr(words, " later") != NULL);
 	if (strstr(words, " nat"))
 		s->history.sockets.v[c->ends[1]].remote = address(NAT, port);
+	if (strstr(words, " pair"))
+		make_pair(s, c->ends);
 }
 
 /* Each connection's numbers begin elsewhere. */
@@ -131,7 +144,8 @@ static void add_transfer(struct socket_text *s, uint64_t from, uint64_t to, cons
 {
 	struct socket_text_connection *c = find(s, name);
 	uint32_t who = thread_of(s, thread), process = s->history.threads.v[who].process;
-	int is_server = process == c->server, up = is_server != (direction == '>');
+	int is_server = c->client == c->server ? direction == '<' : process == c->server,
+	    up = is_server != (direction == '>');
 	struct vprof_transfer *t = VPROF_PUSH(&s->history.transfers);
 
 	assert_true(is_server || process == c->client);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Socket histories as text, one line for each fact:
  *
- *   conn NAME CLIENT SERVER [port PORT] [later] [nat]   a connection between two processes; "-": that one is not
- * recorded port: of the client, to have it used again; later: nobody saw who asked for it; nat: the server's end sees
- * another client address ask NAME 10                 it was asked for at time 10, which is else not known 10 web.1 >
- * NAME 100         thread 1 of process web sends 100 bytes at time 10 10-15 web.1 < NAME 100      it receives them from
- * 10 to 15 call 10 web.1 NAME db.1     four transfers of 5 bytes at 10, 11, 12 and 13: web.1 asks, and db.1 replies 10
- * web.1 ~ web.2            it wakes thread 2;   10 web.1 + web.2    it makes it 10 web.1 ~ web.2 7          ... at
- * place 7, which is else not known 10-20 web.1 ! web.2         thread 1 puts an item into a queue at 10, and thread 2
- * takes it at 20 10-20 web.1 * 3             it works for interval 3 skip NAME up 50             bytes that nobody was
- * seen to send or receive, toward the server (or: down) lost 5                      so many events are missing host web
- * h2                 the process is on host h2; otherwise on h1
+ * - conn NAME CLIENT SERVER [port PORT] [later] [nat] [pair]: a connection between two processes; "-": not recorded;
+ *   port: the client's, to have it used again; later: nobody saw who asked for it; nat: the server's end sees another
+ *   client address; pair: two Unix sockets without a path
+ * - ask NAME 10: it was asked for at time 10, which is else not known
+ * - 10 web.1 > NAME 100: thread 1 of process web sends 100 bytes at time 10
+ * - 10-15 web.1 < NAME 100: it receives them from 10 to 15
+ * - call 10 web.1 NAME db.1: four transfers of 5 bytes at 10, 11, 12 and 13: web.1 asks, and db.1 replies
+ * - 10 web.1 ~ web.2: it wakes thread 2; 10 web.1 + web.2: it makes it
+ * - 10 web.1 ~ web.2 7: ... at place 7, which is else not known
+ * - 10-20 web.1 ! web.2: thread 1 puts an item into a queue at 10, and thread 2 takes it at 20
+ * - 10-20 web.1 * 3: it works for interval 3
+ * - skip NAME up 50: bytes that nobody was seen to send or receive, toward the server (or: down)
+ * - lost 5: so many events are missing
+ * - host web h2: the process is on host h2; otherwise on h1
  *
  * Processes and threads exist once they are named. Positions follow from the bytes. Fails the test on anything else.
  */

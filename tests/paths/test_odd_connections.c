@@ -60,6 +60,28 @@ static void test_translated(void **state)
 	}
 }
 
+/* A client whose one thread wakes the other by a pair of sockets serves nobody; a pair between two processes is a
+ * connection like others. */
+static void test_pairs(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(&s, "conn w client client pair\nconn x client one\nconn p one two pair\n"
+			     "10 client.1 > w 1\n11 client.2 < w 1\n12 client.2 > x 10\n13 one.1 < x 10\n"
+			     "14 one.1 > p 5\n15 two.1 < p 5\n16 two.1 > p 5\n17 one.1 < p 5\n18 one.1 > x 10\n"
+			     "19 client.2 < x 10\n20 client.1 > w 1\n21 client.2 < w 1\n22 client.2 > x 10\n"
+			     "23 one.1 < x 10\n24 one.1 > x 10\n25 client.2 < x 10\n");
+	assert_int_equal(s.found.connections.n_inside, 1);
+	assert_int_equal(s.found.connections.n_guessed, 1);
+	assert_int_equal(s.found.trees.requests.n, 2);
+	assert_string_equal(socket_text_tree(&s, 0), "x.0(p.0)");
+	assert_string_equal(socket_text_tree(&s, 1), "x.1");
+	assert_int_equal(s.found.trees.requests.v[0].state, VPROF_REQUEST_CERTAIN);
+	assert_int_equal(s.found.trees.requests.v[1].state, VPROF_REQUEST_CERTAIN);
+	socket_text_release(&s);
+}
+
 /* An encrypted connection, as TLS 1.3 has it: hello and answer, then the client's last word together with the request.
  * The handshake is an exchange of its own; contents are not looked at. */
 static void test_encrypted(void **state)
@@ -117,8 +139,11 @@ static void test_missing_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half_closed),   cmocka_unit_test(test_translated),
-		cmocka_unit_test(test_encrypted),     cmocka_unit_test(test_recorder_missing),
+		cmocka_unit_test(test_half_closed),
+		cmocka_unit_test(test_translated),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_encrypted),
+		cmocka_unit_test(test_recorder_missing),
 		cmocka_unit_test(test_missing_bytes),
 	};
 

@@ -53,7 +53,8 @@ static void count_connections(struct describing *d)
 {
 	const struct vprof_connections *c = &d->found->connections;
 
-	d->to->n_connections = c->v.n;
+	d->to->n_connections = c->v.n - c->n_inside;
+	d->to->n_inside = c->n_inside;
 	d->to->n_guessed = c->n_guessed;
 	d->to->n_translated = c->n_translated;
 	for (size_t i = 0; i < c->v.n; i++)
