@@ -10,10 +10,15 @@
 #include "cli/print.h"
 #include "report/format_value.h"
 
+/* From ten times on as a factor. Bounds of an estimate from few runs may be astronomical: these say only "far more". */
 static void print_signed_percent(char *text, size_t size, double share)
 {
 	if (!isfinite(share))
 		snprintf(text, size, "-");
+	else if (share > 999)
+		snprintf(text, size, "> x 1000");
+	else if (share >= 9)
+		snprintf(text, size, "x %.3g", share + 1);
 	else
 		snprintf(text, size, "%+.*f %%", fabs(share) < 0.0995 ? 1 : 0, share * 100);
 }
