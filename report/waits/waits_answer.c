@@ -259,6 +259,22 @@ static void add_knot(const struct vprof_waits_results *r, const struct vprof_wai
 	vprof_text_addf(out, " and %zu more", g->n_parties - (CYCLE_SHOWN - 1));
 }
 
+/* Threads that wait for nobody: their work is the limit, unless they lacked CPUs for longer than they ran. */
+static void add_work(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	const struct vprof_waits_party *p = &r->parties[g->parties[0]];
+	int lacks_cpus = g->runnable_ns > p->running_ns;
+
+	vprof_text_addf(out, "Throughput is limited by the %s ", lacks_cpus ? "lack of CPUs for" : "work of");
+	vprof_waits_add_party(r, g->parties[0], out);
+	vprof_text_addf(out, ", which runs for %s of the recording", vprof_waits_share(r, p->running_ns).s);
+	if (lacks_cpus)
+		vprof_text_addf(out, ", is ready to run without a CPU for %s%s,",
+				vprof_waits_share(r, g->runnable_ns).s,
+				p->n_threads > 1 ? " (summed over its threads)" : "");
+	vprof_text_add(out, " and waits for nobody");
+}
+
 static void tell(const struct vprof_waits_results *r, struct vprof_text *out)
 {
 	const struct vprof_waits_group *g = r->groups;
@@ -282,10 +298,7 @@ static void tell(const struct vprof_waits_results *r, struct vprof_text *out)
 			add_cpu_time(r, g, out);
 		}
 	} else if (vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_THREAD)) {
-		vprof_text_add(out, "Throughput is limited by the work of ");
-		vprof_waits_add_party(r, g->parties[0], out);
-		vprof_text_addf(out, ", which runs for %s of the recording and waits for nobody",
-				vprof_waits_share(r, r->parties[g->parties[0]].running_ns).s);
+		add_work(r, g, out);
 	} else {
 		vprof_text_addf(out, "Throughput is limited by %s, which is busy nearly all the time",
 				r->parties[g->parties[0]].name);

@@ -123,6 +123,11 @@ static void test_kinds(void **state)
 		"Throughput is limited by the work of C, which runs for 100 % of the recording",
 		"sink 1    C: running 100 % of the recording\n", "its own work is the limit", NULL
 	};
+	static const char *const starved[] = {
+		"Throughput is limited by the lack of CPUs for C, which runs for 30 % of the recording, is ready to run "
+		"without a CPU for 70 %, and waits for nobody.",
+		NULL
+	};
 	static const char *const idle[] = { "No wait limits throughput in this recording",
 					    "set aside H: no I/O, busy 10 % of the recording", NULL };
 	static const char *const sleeps[] = { "No wait limits throughput",
@@ -138,6 +143,9 @@ static void test_kinds(void **state)
 	(void)state;
 	r = describe("recording 0 100\nthread A\nthread C\nwait A 0 90 C\nrun A 90 100\nrun C 0 100\n");
 	expect(r, sink);
+	vprof_waits_results_free(r);
+	r = describe("recording 0 100\nthread A\nthread C\nwait A 0 90 C\nrun A 90 100\nrun C 0 30\nready C 30 100\n");
+	expect(r, starved);
 	vprof_waits_results_free(r);
 	r = describe("recording 0 100\nthread H\ntimer T\nrun H 0 10\nwait H 10 100 T\n");
 	expect(r, idle);
