@@ -52,7 +52,7 @@ void vprof_waits_results_free(struct vprof_waits_results *r)
 
 /* clang-format off */
 #define PARTY_FIELDS(U, D, I, S, E)                                                                                     \
-	S(name) E(kind, vprof_waits_party_names) U(n_threads) I(is_outside) D(running_ns) D(runnable_ns) D(blocked_ns) D(unknown_ns)
+	S(name) S(role) E(kind, vprof_waits_party_names) U(n_threads) I(is_outside) D(running_ns) D(runnable_ns) D(blocked_ns) D(unknown_ns)
 #define STACK_FIELDS(U, D, I, S, E) S(wait) S(waker) U(n) D(weight_ns)
 #define ARC_FIELDS(U, D, I, S, E)                                                                                       \
 	U(from) U(to) I(is_idle) I(is_sleep) U(n_waits) D(own_ns) D(weight_ns) D(halved) D(gone) D(saved)

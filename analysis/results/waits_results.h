@@ -24,6 +24,7 @@ enum vprof_waits_party_kind {
 /* A vertex of the wait-for graph. */
 struct vprof_waits_party {
 	const char *name; /* unique */
+	const char *role; /* the function that the thread begins in, or its place in a file; "": not known, or none */
 	enum vprof_waits_party_kind kind;
 	uint32_t n_threads;
 	int is_outside; /* a thread of none of the processes to be recorded: a client, a kernel thread */

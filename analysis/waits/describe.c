@@ -1,35 +1,64 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See describe.h. Names are made unique by the tid, then by the number of the vertex. */
+/* See describe.h. Names are made unique by the role, then by the tid, then by the number of the vertex. */
 #include "analysis/waits/describe.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
 
 _Static_assert((int)VPROF_WAITS_PARTY_KINDS == (int)VPROF_WAITS_ENTITY_KINDS, "the same kinds in the same order");
 _Static_assert((int)VPROF_WAITS_ENDINGS == (int)VPROF_WAITS_ENDS, "the same ends in the same order");
 
+/* How many vertices have a thread's name, and how many of these its role, too. */
+struct namesakes {
+	uint32_t n_of_name, n_of_role;
+};
+
+/* What tells a thread of others of its name: not every process's first function. */
+static const char *telling_role(const struct vprof_waits_entity *e)
+{
+	return e->role && strcmp(e->role, "main") ? e->role : "";
+}
+
+static void name_party(char *to, size_t size, const struct vprof_waits_vertex *v, const struct vprof_waits_entity *e,
+		       uint32_t vertex, struct namesakes n)
+{
+	const char *role = telling_role(e);
+	size_t stem = strlen(e->name);
+	char nameless[32];
+
+	snprintf(nameless, sizeof nameless, "thread %u", e->tid); /* as the input calls one of which nothing was told */
+	while (stem > 1 && isdigit((unsigned char)e->name[stem - 1]))
+		stem--;
+	if (n.n_of_name < 2 && v->n_entities > 1 && !e->n_merged && stem < strlen(e->name))
+		snprintf(to, size, "%.*s*", (int)stem, e->name); /* a pool's */
+	else if (n.n_of_name < 2 && *role && !strcmp(e->name, nameless))
+		snprintf(to, size, "%s (%.60s)", e->name, role);
+	else if (n.n_of_name < 2)
+		snprintf(to, size, "%s", e->name);
+	else if (*role && n.n_of_role < 2)
+		snprintf(to, size, "%.100s (%.60s)", e->name, role);
+	else if (e->tid)
+		snprintf(to, size, "%.100s %u%s%.60s%s", e->name, e->tid, *role ? " (" : "", role, *role ? ")" : "");
+	else
+		snprintf(to, size, "%.100s #%u", e->name, vertex + 1);
+}
+
 static int describe_party(struct vprof_waits_results *r, const struct vprof_waits *w, uint32_t vertex,
-			  uint32_t n_of_name)
+			  struct namesakes namesakes)
 {
 	const struct vprof_waits_vertex *v = &w->graph.vertices.v[vertex];
 	const struct vprof_waits_entity *e = &w->history->entities.v[v->entity];
 	struct vprof_waits_party *p = &r->parties[vertex];
-	size_t stem = strlen(e->name);
-	char name[160];
+	char name[200];
 
-	while (stem > 1 && isdigit((unsigned char)e->name[stem - 1]))
-		stem--;
-	if (n_of_name < 2 && v->n_entities > 1 && !e->n_merged && stem < strlen(e->name))
-		snprintf(name, sizeof name, "%.*s*", (int)stem, e->name); /* a pool's */
-	else if (n_of_name < 2)
-		snprintf(name, sizeof name, "%s", e->name);
-	else if (e->tid)
-		snprintf(name, sizeof name, "%.100s %u", e->name, e->tid);
-	else
-		snprintf(name, sizeof name, "%.100s #%u", e->name, vertex + 1);
+	name_party(name, sizeof name, v, e, vertex, namesakes);
 	*p = (struct vprof_waits_party){
 		.name = vprof_strings_keep(&r->strings, name),
+		.role = vprof_strings_keep(&r->strings, e->role ? e->role : ""),
 		.kind = (enum vprof_waits_party_kind)v->kind,
 		.n_threads = v->n_entities,
 		.is_outside = v->kind == VPROF_WAITS_THREAD && e->is_foreign,
@@ -39,31 +68,45 @@ static int describe_party(struct vprof_waits_results *r, const struct vprof_wait
 		.unknown_ns = (double)v->unknown_ns,
 	};
 	r->n_threads += v->kind == VPROF_WAITS_THREAD ? v->n_entities : 0;
-	return p->name ? VPROF_OK : VPROF_ERR_NOMEM;
+	return p->name && p->role ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
-static int describe_parties(struct vprof_waits_results *r, const struct vprof_waits *w)
+/* number[n vertices], n_of[names]: counts which vertices have the same text. */
+static int count_same(const struct vprof_waits *w, int with_role, uint32_t *number, uint32_t *n_of)
 {
-	const struct vprof_waits_vertex *v = w->graph.vertices.v;
-	size_t n = w->graph.vertices.n;
-	uint32_t *number = calloc(n + 1, sizeof *number), *n_of = calloc(n + 1, sizeof *n_of);
-	struct vprof_strings names = { 0 };
-	int ret = number && n_of ? VPROF_OK : VPROF_ERR_NOMEM;
+	struct vprof_strings texts = { 0 };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int ret = VPROF_OK;
 
-	for (size_t i = 0; i < n && !ret; i++) {
-		number[i] = vprof_strings_number(&names, w->history->entities.v[v[i].entity].name);
+	for (size_t i = 0; i < w->graph.vertices.n && !ret; i++) {
+		const struct vprof_waits_entity *e = &w->history->entities.v[w->graph.vertices.v[i].entity];
+
+		vprof_text_clear(&text);
+		vprof_text_addf(&text, with_role ? "%s (%s)" : "%s", e->name, telling_role(e));
+		number[i] = text.failed ? VPROF_NONE : vprof_strings_number(&texts, text.s);
 		if (number[i] == VPROF_NONE)
 			ret = VPROF_ERR_NOMEM;
 		else
 			n_of[number[i]]++;
 	}
+	vprof_text_release(&text);
+	vprof_strings_release(&texts);
+	return ret;
+}
+
+static int describe_parties(struct vprof_waits_results *r, const struct vprof_waits *w)
+{
+	size_t n = w->graph.vertices.n;
+	uint32_t *counts = calloc(4 * n + 1, sizeof *counts);
+	uint32_t *name = counts, *n_of_name = counts + n, *role = counts + 2 * n, *n_of_role = counts + 3 * n;
+	int ret = counts ? count_same(w, 0, name, n_of_name) : VPROF_ERR_NOMEM;
+
+	ret = ret ? ret : count_same(w, 1, role, n_of_role);
 	for (uint32_t i = 0; i < n && !ret; i++) {
 		r->n_parties++;
-		ret = describe_party(r, w, i, n_of[number[i]]);
+		ret = describe_party(r, w, i, (struct namesakes){ n_of_name[name[i]], n_of_role[role[i]] });
 	}
-	vprof_strings_release(&names);
-	free(number);
-	free(n_of);
+	free(counts);
 	return ret;
 }
 

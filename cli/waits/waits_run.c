@@ -54,6 +54,8 @@ static int name_stacks(struct vprof_waits_input *input, const struct vprof_waits
 		}
 	}
 	rc = vprof_waits_input_name_stacks(input, wanted, err);
+	if (!rc)
+		rc = vprof_waits_input_find_roles(input, err);
 	free(wanted);
 	return rc;
 }

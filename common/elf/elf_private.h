@@ -28,6 +28,7 @@ struct vprof_elf {
 	Dwfl_Module *module;
 	int is_read, is_separate;		     /* symbols come from another file, or from .gnu_debugdata */
 	int is_packaged;			     /* a library, and its debug file is the system's */
+	int wants_lines;			     /* ... of which lines are wanted all the same */
 	VPROF_ARRAY(struct vprof_elf_entry) entries; /* by low; never grows once read */
 	struct vprof_dwarf *dwarf;
 	struct vprof_strings strings;

@@ -263,11 +263,16 @@ void vprof_elf_read(struct vprof_elf *elf)
 	read_symbols(elf);
 	/* nobody puts probes into packaged libraries, and libc's DWARF takes longer to unpack than a small trace to
 	 * analyse */
-	if (elf->is_packaged)
+	if (elf->is_packaged && !elf->wants_lines)
 		return;
 	elf->dwarf = vprof_dwarf_new(elf);
 	if (!elf->dwarf && has_debug_info(elf->headers))
 		vprof_elf_set_damage(elf, "debug information", dwfl_errmsg(-1));
+}
+
+void vprof_elf_want_lines(struct vprof_elf *elf)
+{
+	elf->wants_lines = 1;
 }
 
 int vprof_elf_has_symbols(struct vprof_elf *elf)

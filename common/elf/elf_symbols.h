@@ -4,8 +4,8 @@
  * Names come from the file's symbol table; without one from its separate debug file (by build id beneath the folder of
  * debug files, or by the name that .gnu_debuglink gives, with the checksum right), else from its dynamic symbols
  * together with .gnu_debugdata ("minidebuginfo"). The functions that the compiler inlined there come from DWARF, in the
- * file or its debug file, but for libraries whose debug file is the system's (of /usr/lib/debug). Nothing is ever
- * fetched from a debuginfod server.
+ * file or its debug file, but for libraries whose debug file is the system's (of /usr/lib/debug), unless they
+ * are wanted (vprof_elf_want_lines). Nothing is ever fetched from a debuginfod server.
  *
  * Opening a file reads its headers only; symbols are read when the first address is asked for, and DWARF unit by unit.
  * Files are hostile input: what is damaged has no names.
@@ -42,6 +42,10 @@ struct vprof_place {
  * opened; INPUT: no program or shared library, or a damaged one. */
 int vprof_elf_open(struct vprof_elf **out, const char *path, const char *debug_dir, struct vprof_error *err);
 void vprof_elf_free(struct vprof_elf *elf);
+
+/* Inlined functions and lines of a library whose debug file is the system's, too: for who looks at few addresses.
+ * Libc's take 40 ms to unpack. Before anything else is asked. */
+void vprof_elf_want_lines(struct vprof_elf *elf);
 
 /* The file's build id against this one: 1 the same, 0 another, -1 one of them has none. */
 int vprof_elf_same_build(const struct vprof_elf *elf, const void *id, size_t n);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/radix.h"
 #include "report/format_value.h"
@@ -173,6 +174,24 @@ static void add_sleeps(const struct vprof_style *style, const struct vprof_waits
 	}
 }
 
+/* What threads do that their names do not tell: the functions that they begin in. */
+static void add_roles(const struct vprof_style *style, const struct vprof_waits_results *r,
+		      const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n_parties && n < NAMES_SHOWN; i++) {
+		const struct vprof_waits_party *p = &r->parties[g->parties[i]];
+
+		if (*p->role && strcmp(p->role, "main") && !strstr(p->name, p->role))
+			vprof_text_addf(&t, "%s%s begins in %s", n++ ? "; " : "", p->name, p->role);
+	}
+	if (n)
+		vprof_report_labelled(style, "", t.s, out);
+	vprof_text_release(&t);
+}
+
 static void add_range(double low, double high, double sign, struct vprof_text *t)
 {
 	if (isfinite(low) && isfinite(high))
@@ -250,6 +269,7 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	vprof_report_labelled(style, label, t.s, out);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
 	vprof_text_release(&t);
+	add_roles(style, r, g, out);
 	add_edges(style, r, g, top, out);
 	add_sleeps(style, r, g, out);
 	add_runnable(style, r, g, out);

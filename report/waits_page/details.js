@@ -66,6 +66,7 @@ function partyDetails(p) {
 		el("p.small", null, partyWhat(p) + " ",
 			p.knot ? el("span.badge" + (p.knot.isLimit ? ".culprit" : ""), null, p.knot.isLimit ? knotName(p.knot) : "set aside: in the background") :
 				el("span.badge", null, "in no knot")),
+		p.role ? el("p.small.role", null, `begins in ${cut(p.role, 120)}`) : null,
 		p.kind === "thread" ? el("div", null,
 			el("div.split", { "aria-hidden": "true" }, stateParts(p).map(([name, part]) =>
 				el("i.s-" + name, { style: `width:${Math.max(0, Math.min(100, 100 * part)).toFixed(1)}%` }))),

@@ -81,6 +81,7 @@ addEventListener("load", () => {
 			click(vertex(other));
 			expect(location.hash === "#p=" + other && vertex(other).getAttribute("aria-pressed") === "true", "a vertex selected");
 			expect($("#why h2").textContent.startsWith(names[other].slice(0, 100)), "details of a vertex");
+			expect(!R.parties[other].role || $("#why .role").textContent.startsWith("begins in " + R.parties[other].role.slice(0, 100)), "role of a vertex");
 			const out = $("#why ul.edges button");
 			out.click();
 			expect(/^#e=\d+/.test(location.hash), "from a vertex to its edge");

@@ -28,7 +28,10 @@ static uint32_t party(const char *name, enum vprof_waits_party_kind kind, uint32
 {
 	struct vprof_waits_party *p = &r->parties[r->n_parties++];
 
-	*p = (struct vprof_waits_party){ .name = text(name), .kind = kind, .n_threads = n_threads };
+	*p = (struct vprof_waits_party){ .name = text(name),
+					 .role = kind == VPROF_WAITS_PARTY_THREAD ? text("begin_here") : "",
+					 .kind = kind,
+					 .n_threads = n_threads };
 	if (kind == VPROF_WAITS_PARTY_THREAD) {
 		p->running_ns = running * n_threads * r->duration_ns;
 		p->blocked_ns = blocked * n_threads * r->duration_ns;

@@ -161,6 +161,69 @@ static void test_kinds(void **state)
 	vprof_waits_results_free(r);
 }
 
+/* Threads of one name are told apart by the function that they begin in, by their numbers only where that is the same,
+ * too; one of which nothing was told but its number has that function beside it. */
+static void test_roles(void **state)
+{
+	static const struct {
+		const char *names[2], *roles[2];
+		const char *lines[4];
+	} all[] = {
+		{ { "server", "server" },
+		  { "serve", "write_log" },
+		  { "server (serve) waits for server (write_log): ", "server (write_log) waits for server (serve): ",
+		    NULL } },
+		{ { "server", "server" },
+		  { "main", "write_log" },
+		  { "server 71 waits for server (write_log): ", "server (write_log) waits for server 71: ", NULL } },
+		{ { "server", "server" },
+		  { "serve", "serve" },
+		  { "server 71 (serve) waits for server 72 (serve): ",
+		    "server 72 (serve) waits for server 71 (serve): ", NULL } },
+		{ { "server", "server" },
+		  { NULL, NULL },
+		  { "server 71 waits for server 72: ", "server 72 waits for server 71: ", NULL } },
+		{ { "front", "thread 72" },
+		  { "serve", "write_log" },
+		  { "front begins in serve\n", "front waits for thread 72 (write_log): ", NULL } },
+		{ { "front", "log" },
+		  { "main", "write_log" },
+		  { "log begins in write_log\n", "front waits for log: ", NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		struct vprof_waits_results *r = vprof_waits_results_new();
+		struct vprof_error err = { "" };
+		struct history_text t;
+		struct vprof_waits w;
+		cJSON *json;
+
+		history_text_read(&t, "recording 0 100\nthread A\nthread B\nrun A 0 30\nwait A 30 60 B\nrun A 60 100\n"
+				      "wait B 0 25 A\nrun B 25 70\nwait B 70 95 A\nrun B 95 100\n");
+		for (uint32_t k = 0; k < 2; k++) {
+			struct vprof_waits_entity *e = &t.history.entities.v[k];
+
+			e->name = all[i].names[k];
+			e->role = all[i].roles[k];
+			e->tid = 71 + k;
+			e->pid = 71 + k;
+		}
+		assert_int_equal(vprof_waits_analyze(&w, &t.history, &t.options, &err), 0);
+		assert_int_equal(vprof_waits_describe(r, &w, &t.options, &err), 0);
+		expect(r, all[i].lines);
+		json = vprof_waits_results_json(r);
+		assert_string_equal(
+			cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "parties"), 1), "role")
+				->valuestring,
+			all[i].roles[1] ? all[i].roles[1] : "");
+		cJSON_Delete(json);
+		vprof_waits_results_free(r);
+		vprof_waits_release(&w);
+		history_text_release(&t);
+	}
+}
+
 /* C is a client: what it waits for says nothing. Of what the server S waits for, the disk is told, unless a wait for
  * the client's next request gains twice as much. */
 static void test_answer(void **state)
@@ -227,7 +290,8 @@ static void test_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_disk), cmocka_unit_test(test_busy_cpus),
-					    cmocka_unit_test(test_kinds), cmocka_unit_test(test_answer) };
+					    cmocka_unit_test(test_kinds), cmocka_unit_test(test_roles),
+					    cmocka_unit_test(test_answer) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,7 @@ struct vprof_waits_segment {
 struct vprof_waits_entity {
 	uint8_t kind;	  /* enum vprof_waits_entity_kind */
 	const char *name; /* for people: "compactor (journal.c)", "disk vda" */
+	const char *role; /* the function that a thread begins in: "serve_client"; NULL: not known */
 	uint32_t pid, tid;
 	/* not of what was to be recorded: a device, or a thread that woke one of that, or another that did */
 	uint8_t is_foreign;

@@ -2,11 +2,14 @@
 /* User functions come from the files that a process had mapped, the kernel's from the trace's own table. */
 #include "analysis/waits/input/stack_names.h"
 
+#include "analysis/timeline/edges/thread_roles.h"
 #include "common/elf/elf_symbols.h"
 #include "common/text.h"
 
-#define USER_FRAMES 6	/* shown */
-#define KERNEL_FRAMES 2 /* ... without the scheduler's own */
+#define USER_FRAMES 6	      /* shown */
+#define KERNEL_FRAMES 2	      /* ... without the scheduler's own */
+#define ROLE_SEGMENTS 1000000 /* of a thread, that are looked at for a stack that tells its role */
+#define ROLE_STACKS 64
 
 struct named_file {
 	const char *path;
@@ -112,6 +115,8 @@ static struct vprof_elf *open_file(struct naming *g, const struct vprof_kernel_m
 		vprof_elf_free(f->elf);
 		f->elf = NULL;
 	}
+	if (f->elf)
+		vprof_elf_want_lines(f->elf);
 	return f->elf;
 }
 
@@ -133,6 +138,12 @@ static void add_offset(struct naming *g, const struct vprof_kernel_module *m, ui
 			(unsigned long long)offset);
 }
 
+/* Of code that lies in no file: what a just-in-time compiler wrote. */
+static void add_address(struct naming *g, uint64_t address)
+{
+	vprof_text_addf(&g->text, "%s0x%llx", g->n_shown++ ? " < " : "", (unsigned long long)address);
+}
+
 static void add_user(struct naming *g, const struct vprof_kernel_stack *s)
 {
 	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
@@ -152,7 +163,7 @@ static void add_user(struct naming *g, const struct vprof_kernel_stack *s)
 		if (!n && m)
 			add_offset(g, m, offset);
 		else if (!n)
-			add_name(g, "[unknown]", NULL);
+			add_address(g, address - (i > 0));
 	}
 }
 
@@ -193,6 +204,14 @@ static const char *name_stack(struct naming *g, struct vprof_waits_input *input,
 	return g->text.failed ? NULL : vprof_strings_keep(&input->strings, g->text.s);
 }
 
+static void release_naming(struct naming *g)
+{
+	for (size_t i = 0; i < g->files.n; i++)
+		vprof_elf_free(g->files.v[i].elf);
+	VPROF_ARRAY_RELEASE(&g->files);
+	vprof_text_release(&g->text);
+}
+
 int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const unsigned char *wanted, struct vprof_error *err)
 {
 	struct naming g = { .tables = &input->tables, .text = VPROF_TEXT_INIT };
@@ -207,9 +226,73 @@ int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const unsigne
 			ret = vprof_error_no_memory(err);
 		}
 	}
-	for (size_t i = 0; i < g.files.n; i++)
-		vprof_elf_free(g.files.v[i].elf);
-	VPROF_ARRAY_RELEASE(&g.files);
-	vprof_text_release(&g.text);
+	release_naming(&g);
 	return ret;
+}
+
+/* What the address tells of the thread whose stack it is on, or NULL: it is of what starts threads. */
+static const char *role_at(struct naming *g, const struct vprof_kernel_module *m, uint64_t offset)
+{
+	struct vprof_elf *elf = open_file(g, m);
+	struct vprof_frame frames[VPROF_ELF_FRAMES_MAX];
+	size_t n = elf ? vprof_elf_frames(elf, offset, frames, VPROF_ELF_FRAMES_MAX) : 0;
+	uint64_t start;
+
+	for (size_t i = n; i-- > 0;)
+		if (vprof_symbol_tells(frames[i].symbol))
+			return frames[i].symbol->name;
+	if (n || !vprof_module_tells(m->path))
+		return NULL;
+	start = elf ? vprof_elf_frame_start(elf, offset) : 0;
+	vprof_text_clear(&g->text);
+	g->n_shown = 0;
+	add_offset(g, m, start ? start : offset);
+	return g->text.failed ? NULL : g->text.s;
+}
+
+/* The outermost function on a whole stack that tells something. */
+static const char *role_on(struct naming *g, const struct vprof_kernel_stack *s)
+{
+	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
+	const char *role = NULL;
+
+	for (uint32_t i = s->n; i-- > 0 && !role;) {
+		uint64_t address = g->tables->addresses.v[s->first + i];
+		const struct vprof_kernel_module *m = vprof_kernel_module_find(p, address);
+
+		if (m)
+			role = role_at(g, m, address - m->bias - (i > 0));
+	}
+	return role;
+}
+
+static int find_role(struct naming *g, struct vprof_waits_input *input, struct vprof_waits_entity *e)
+{
+	const char *role = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->segments.n && i < ROLE_SEGMENTS && n < ROLE_STACKS && !role; i++) {
+		uint32_t number = e->segments.v[i].wait_stack;
+		uint64_t ids = number ? input->stack_ids.v[number] : 0;
+		const struct vprof_kernel_stack *user = vprof_kernel_stack_find(g->tables, (uint32_t)(ids >> 32));
+
+		if (!user || user->process == VPROF_NONE || user->cut)
+			continue;
+		role = e->tid == e->pid ? "main" : role_on(g, user);
+		n++;
+	}
+	e->role = role ? vprof_strings_keep(&input->strings, role) : NULL;
+	return role && !e->role ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+int vprof_waits_input_find_roles(struct vprof_waits_input *input, struct vprof_error *err)
+{
+	struct naming g = { .tables = &input->tables, .text = VPROF_TEXT_INIT };
+	int ret = VPROF_OK;
+
+	for (size_t i = 0; i < input->history.entities.n && input->tables.stacks.n && !ret; i++)
+		if (input->history.entities.v[i].kind == VPROF_WAITS_THREAD)
+			ret = find_role(&g, input, &input->history.entities.v[i]);
+	release_naming(&g);
+	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }

@@ -13,9 +13,13 @@ int vprof_stacks_find_same(uint32_t *same, const struct vprof_kernel_tables *tab
 
 /* Fills the history's texts of those stacks whose wanted[number] is set: "fdatasync < save_snapshot (journal.c:66)",
  * innermost function first, with what it waited for in the kernel behind. A function without a symbol is its offset in
- * its file, "server+0x1c3d0". Programs and libraries are opened where they were; of those that were built again since
- * nothing is named. OK or NOMEM. */
+ * its file, "server+0x1c3d0"; code that lies in no file is its address. Programs and libraries are opened where they
+ * were; of those that were built again since nothing is named. OK or NOMEM. */
 int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const unsigned char *wanted,
 				  struct vprof_error *err);
+
+/* Fills the roles of the history's threads as far as whole stacks of theirs were recorded: the function of the program
+ * that the thread begins in, "main" of a process's first. OK or NOMEM. */
+int vprof_waits_input_find_roles(struct vprof_waits_input *input, struct vprof_error *err);
 
 #endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two threads of one name wait for each other in turns, at places that are known: waiting [jit] [TURNS]. With jit the
+ * first waits in a system call that lies in code written at run time, in no file. Each turn is taken only once the
+ * other thread sleeps. check_symbols compiles this and looks for the lines marked below. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int there[2], back[2];
+static int n_turns = 100;
+static volatile int tids[2];
+static long (*code)(int fd, char *c);
+
+static void wait_until_asleep(int tid)
+{
+	char path[64], line[512], *after;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	for (;;) {
+		int fd = open(path, O_RDONLY);
+		ssize_t n = read(fd, line, sizeof line - 1);
+
+		close(fd);
+		line[n < 0 ? 0 : n] = 0;
+		after = strrchr(line, ')');
+		if (after && after[2] == 'S')
+			return;
+	}
+}
+
+static __attribute__((noinline)) void wait_for_ball(void)
+{
+	char c;
+
+	if (code ? code(there[0], &c) != 1 : read(there[0], &c, 1) != 1) /* LINE: waits */
+		abort();
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) void wait_for_answer(void)
+{
+	char c;
+
+	if (read(back[0], &c, 1) != 1)
+		abort();
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) void throw_ball(int fd, int other)
+{
+	wait_until_asleep(other);
+	if (write(fd, "x", 1) != 1) /* LINE: wakes */
+		abort();
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *catch_balls(void *unused)
+{
+	tids[0] = (int)syscall(SYS_gettid);
+	for (int i = 0; i < n_turns; i++) {
+		wait_for_ball();
+		throw_ball(back[1], tids[1]);
+	}
+	return unused;
+}
+
+static void *throw_balls(void *unused)
+{
+	tids[1] = (int)syscall(SYS_gettid);
+	while (!tids[0])
+		usleep(1000);
+	for (int i = 0; i < n_turns; i++) {
+		throw_ball(there[1], tids[0]);
+		wait_for_answer();
+	}
+	return unused;
+}
+
+/* read(fd, c, 1) in a page of its own. */
+static void write_code(void)
+{
+#ifdef __x86_64__
+	static const unsigned char machine_code[] = {
+		0xba, 1,    0, 0, 0, /* mov $1,%edx */
+		0x31, 0xc0,	     /* xor %eax,%eax: read */
+		0x0f, 0x05,	     /* syscall */
+		0xc3		     /* ret */
+	};
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		abort();
+	memcpy(page, machine_code, sizeof machine_code);
+	if (mprotect(page, 4096, PROT_READ | PROT_EXEC))
+		abort();
+	memcpy(&code, &page, sizeof page);
+	printf("%p\n", page);
+	fflush(stdout);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+	int jit = argc > 1 && !strcmp(argv[1], "jit");
+
+	if (argc > 1 + jit)
+		n_turns = atoi(argv[1 + jit]);
+	if (jit)
+		write_code();
+	if (pipe(there) || pipe(back) || pthread_create(&threads[0], NULL, catch_balls, NULL) ||
+	    pthread_create(&threads[1], NULL, throw_balls, NULL))
+		return 1;
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
