@@ -384,8 +384,10 @@ static int add_warnings(struct analysis *a, struct vprof_error *err)
 					   .changed = &a->changed,
 					   .min_intervals = a->o->min_intervals ? a->o->min_intervals : 30 };
 
-	for (size_t i = 0; i < a->n_sources; i++)
+	for (size_t i = 0; i < a->n_sources; i++) {
 		findings.is_cut |= a->sources[i].trace->is_cut;
+		findings.n_kernel_lost += a->sources[i].trace->header.n_kernel_lost;
+	}
 	return vprof_warnings_add(a->r, &findings, err);
 }
 

@@ -146,6 +146,11 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 	if (!*r->no_switches && r->n_switches_lost)
 		warn(l, "%llu of %llu context switches were lost: some preempted time is counted as running",
 		     LLU(r->n_switches_lost), LLU(r->n_switches + r->n_switches_lost));
+	if (f->n_kernel_lost)
+		warn(l,
+		     "%llu of the kernel's events were lost: knots may lack waits. Nothing else is affected; vprof report waits "
+		     "tells more",
+		     LLU(f->n_kernel_lost));
 	if (f->is_cut)
 		warn(l, "the trace is truncated: recording did not finish. What was written is analysed");
 	if (n && r->n_cut * 10 > n)

@@ -19,7 +19,8 @@ struct vprof_findings {
 	const struct vprof_tree *tree;
 	const char *wanted; /* interval asked for, or NULL */
 	uint64_t min_intervals;
-	uint64_t n_warmup; /* complete intervals left out as warm-up */
+	uint64_t n_warmup;	/* complete intervals left out as warm-up */
+	uint64_t n_kernel_lost; /* events of the kernel, which the knots are made of */
 	const struct vprof_interval_attributes *attributes;
 	const struct vprof_changed_modules *changed;
 };

@@ -18,6 +18,7 @@
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
+#define RING_CHECKED_BYTES (4u << 20)
 #define SWITCH_PARAMETERS 5 /* with the state, which Linux 5.18 added */
 
 /* NULL without BTF; kept for the process's life. */
@@ -87,7 +88,8 @@ static void check_kernel(struct vprof_requirement *r)
 	uname(&name);
 	r->name = "kernel version";
 	snprintf(detail, sizeof detail, "Linux %.60s", name.release);
-	if (!kernel_types() || tracepoint_parameters("sched_switch") >= SWITCH_PARAMETERS) {
+	if (!vprof_recorder_has_tracepoint("sched_switch") || /* told with the tracepoints */
+	    tracepoint_parameters("sched_switch") >= SWITCH_PARAMETERS) {
 		say(r, VPROF_REQUIREMENT_MET, detail, "");
 		return;
 	}
@@ -168,6 +170,28 @@ static void check_namespace(struct vprof_requirement *r)
 		    "Run vprof record on the host, or start the container with --pid host");
 }
 
+/* A buffer as the recorder has one for each CPU. Kernels before 5.11 take it from what a process may lock; later ones
+ * from what its control group may have. */
+static void check_memory(struct vprof_requirement *r)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "vprof_check", 0, 0, RING_CHECKED_BYTES, NULL);
+	int error = errno;
+	char detail[160];
+
+	r->name = "memory";
+	if (fd >= 0) {
+		close(fd);
+		say(r, VPROF_REQUIREMENT_MET, "there is some for a CPU's buffer", "");
+		return;
+	}
+	snprintf(detail, sizeof detail, "the kernel gives no memory for a CPU's buffer (4 MiB): %s", strerror(error));
+	say(r, VPROF_REQUIREMENT_UNMET, detail,
+	    error == EPERM ?
+		    "Let it lock memory: ulimit -l unlimited, or LimitMEMLOCK=infinity in a service" :
+		    "Give its control group more memory (memory.max; docker run --memory), or free some; 64 MiB are enough for "
+		    "a few CPUs");
+}
+
 static void check_tracepoints(struct vprof_requirement *r)
 {
 	static const char *const needed[] = { "sched_switch", "sched_waking", "sched_process_fork",
@@ -176,7 +200,11 @@ static void check_tracepoints(struct vprof_requirement *r)
 		"task_rename",	    "irq_handler_entry",    "irq_handler_exit",	   "softirq_entry",
 		"softirq_exit",	    "hrtimer_expire_entry", "hrtimer_expire_exit", "block_rq_insert",
 		"block_rq_issue",   "block_rq_complete",    "netif_receive_skb",   "net_dev_xmit",
-		"sock_send_length", "sock_recv_length",	    "inet_sock_set_state", "sys_enter"
+		"sock_send_length", "sock_recv_length",	    "inet_sock_set_state", "sys_enter",
+		"sys_exit",
+#ifdef __x86_64__
+		"page_fault_user",
+#endif
 	};
 	enum vprof_requirement_state state = VPROF_REQUIREMENT_MET;
 	char detail[200] = "";
@@ -207,8 +235,9 @@ static void check_tracepoints(struct vprof_requirement *r)
 
 size_t vprof_recorder_requirements(struct vprof_requirement rows[VPROF_REQUIREMENTS_MAX])
 {
-	static void (*const checks[])(struct vprof_requirement *) = { check_types,    check_kernel, check_namespace,
-								      check_lockdown, check_rights, check_tracepoints };
+	static void (*const checks[])(struct vprof_requirement *) = { check_types,	check_kernel, check_namespace,
+								      check_lockdown,	check_rights, check_memory,
+								      check_tracepoints };
 	size_t n = sizeof checks / sizeof *checks;
 
 	libbpf_set_print(NULL);

@@ -36,7 +36,8 @@ static int write_page(const struct vprof_run_views *views, const struct vprof_re
 	return rc;
 }
 
-/* Each view's answer in a sentence, and the command that tells more; of the others how to get them. */
+/* Each view's answer in a sentence, what is to be known of it (events that were lost), and the command that tells more;
+ * of the others how to get them. */
 static int print_text(const struct vprof_run_views *views, const struct vprof_recorded_run *run,
 		      struct vprof_error *err)
 {
@@ -60,9 +61,12 @@ static int print_text(const struct vprof_run_views *views, const struct vprof_re
 		const struct vprof_page_view *v = &views->views[at];
 		const cJSON *answer = cJSON_GetObjectItemCaseSensitive(v->data, "answer");
 		const char *shown = vprof_recorded_run_shown(run);
+		const cJSON *warning;
 
 		vprof_text_add(&text, "\n");
 		vprof_report_labelled(&style, v->name, v->data ? cJSON_GetStringValue(answer) : v->missing, &text);
+		cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(v->data, "warnings"))
+			vprof_report_labelled(&style, "", cJSON_GetStringValue(warning), &text);
 		vprof_text_init(&line);
 		vprof_text_addf(&line, "more: vprof report %s %s", strcmp(v->name, "interval") ? v->name : "latency",
 				shown);

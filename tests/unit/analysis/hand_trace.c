@@ -157,6 +157,7 @@ void hand_write(struct hand_trace *h)
 	assert_non_null(f);
 	header.has_switches = (uint64_t)h->has_switches;
 	header.n_switches_lost = h->n_switches_lost;
+	header.n_kernel_lost = h->n_kernel_lost;
 	header.record_ns = h->record_ns;
 	header.record_inside_ns = h->record_inside_ns;
 	if (h->no_switches)

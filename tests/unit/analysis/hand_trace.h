@@ -24,7 +24,7 @@ struct hand_trace {
 	uint64_t end;
 	int has_switches;
 	const char *no_switches; /* why not */
-	uint64_t n_switches_lost;
+	uint64_t n_switches_lost, n_kernel_lost;
 	double record_ns, record_inside_ns; /* what the header says a record takes; 0: not known */
 	uint32_t lost_chunk;		    /* each thread's chunk of this number is not written; 0: none */
 	int is_unfinished;		    /* the collector died: no end in the header */

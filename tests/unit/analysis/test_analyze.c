@@ -93,6 +93,12 @@ static void test_few_and_names(void **state)
 	assert_string_equal(r->interval, "job"); /* the most frequent */
 	assert_int_equal(r->inconclusive, 0);
 	assert_true(warns(r, "no measured function"));
+	assert_false(warns(r, "of the kernel's events"));
+	vprof_results_free(r);
+	h.n_kernel_lost = 7;
+	hand_write(&h);
+	r = analyze(&h, NULL, 0);
+	assert_true(warns(r, "7 of the kernel's events were lost"));
 	vprof_results_free(r);
 	r = analyze(&h, INTERVAL, 0);
 	assert_int_equal(r->n_complete, 2);
