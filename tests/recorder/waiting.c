@@ -10,22 +10,27 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#define TURNS 100
+#define THREADS 1000
+
 static int there[2], back[2];
-static int n_turns = 100;
-static volatile int tids[2];
+static volatile int *tids; /* shared with the other process */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long (*code)(int fd, char *c);
 
 static void wait_until_asleep(int tid)
 {
 	char path[64], line[512], *after;
+	int fd;
+	ssize_t n;
 
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof path, "/proc/%d/stat", tid);
 	for (;;) {
-		int fd = open(path, O_RDONLY);
-		ssize_t n = read(fd, line, sizeof line - 1);
-
+		fd = open(path, O_RDONLY);
+		n = read(fd, line, sizeof line - 1);
 		close(fd);
 		line[n < 0 ? 0 : n] = 0;
 		after = strrchr(line, ')');
@@ -63,7 +68,7 @@ static __attribute__((noinline)) void throw_ball(int fd, int other)
 static void *catch_balls(void *unused)
 {
 	tids[0] = (int)syscall(SYS_gettid);
-	for (int i = 0; i < n_turns; i++) {
+	for (int i = 0; i < TURNS; i++) {
 		wait_for_ball();
 		throw_ball(back[1], tids[1]);
 	}
@@ -75,7 +80,7 @@ static void *throw_balls(void *unused)
 	tids[1] = (int)syscall(SYS_gettid);
 	while (!tids[0])
 		usleep(1000);
-	for (int i = 0; i < n_turns; i++) {
+	for (int i = 0; i < TURNS; i++) {
 		throw_ball(there[1], tids[0]);
 		wait_for_answer();
 	}
@@ -105,19 +110,73 @@ static void write_code(void)
 #endif
 }
 
-int main(int argc, char **argv)
+static __attribute__((noinline)) void take_lock(void)
+{
+	pthread_mutex_lock(&lock); /* LINE: locks */
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *pass_lock(void *tid)
+{
+	__atomic_store_n((int *)tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	take_lock();
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static int run_pool(void)
+{
+	static pthread_t threads[THREADS];
+	static int numbers[THREADS];
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, pass_lock, &numbers[i]))
+			return 1;
+	for (int i = 0; i < THREADS; i++) {
+		while (!__atomic_load_n(&numbers[i], __ATOMIC_ACQUIRE))
+			usleep(1000);
+		wait_until_asleep(numbers[i]);
+	}
+	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static int run_processes(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		catch_balls(NULL);
+		_exit(0);
+	}
+	throw_balls(NULL);
+	return child < 0 || waitpid(child, &status, 0) != child || status;
+}
+
+static int run_threads(void)
 {
 	pthread_t threads[2];
-	int jit = argc > 1 && !strcmp(argv[1], "jit");
 
-	if (argc > 1 + jit)
-		n_turns = atoi(argv[1 + jit]);
-	if (jit)
-		write_code();
-	if (pipe(there) || pipe(back) || pthread_create(&threads[0], NULL, catch_balls, NULL) ||
+	if (pthread_create(&threads[0], NULL, catch_balls, NULL) ||
 	    pthread_create(&threads[1], NULL, throw_balls, NULL))
 		return 1;
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	tids = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (tids == MAP_FAILED || pipe(there) || pipe(back))
+		return 1;
+	if (!strcmp(how, "jit"))
+		write_code();
+	return !strcmp(how, "pool") ? run_pool() : !strcmp(how, "fork") ? run_processes() : run_threads();
 }
