@@ -59,9 +59,38 @@ static void test_waits(void **state)
 	hand_release(&h);
 }
 
+/* A thread of which no stack was seen is known by whom it was made. */
+static void test_names(void **state)
+{
+	struct vprof_waits_input in;
+	struct vprof_error err = { "" };
+	struct hand_trace h;
+	struct hand_thread *a, *b;
+	struct hand_steps s;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	hand_units(a, (struct vp_unit[]){ { 100, VP_W(VP_KIND_CREATE, 0) }, { 71, 0 } }, 2);
+	hand_call(a, F(1), 100, 1000);
+	hand_units(b, (struct vp_unit[]){ { 150, VP_W(VP_KIND_START, 0) }, { 71, 2 } }, 2);
+	hand_call(b, F(1), 200, 900);
+	hand_write(&h);
+	hand_steps(&s, &h);
+	s.timeline->threads[0].tid = s.timeline->threads[0].pid; /* the process's first */
+	assert_int_equal(vprof_waits_input_timeline(&in, s.timeline, &err), 0);
+	assert_string_equal(in.history.entities.v[0].name, "main thread");
+	assert_string_equal(in.history.entities.v[1].name, "thread of main thread");
+	assert_int_equal(in.history.entities.v[1].creator, 0);
+	vprof_waits_input_release(&in);
+	hand_steps_release(&s);
+	hand_release(&h);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits), cmocka_unit_test(test_names) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

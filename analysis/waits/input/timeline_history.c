@@ -4,6 +4,7 @@
 #include "analysis/waits/input/timeline_history.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/timeline/edges/thread_roles.h"
 #include "analysis/timeline/edges/thread_starts.h"
@@ -146,12 +147,14 @@ static int draw_thread(struct drawing *d)
 	return ret ? ret : draw_awake(d, t, thr->t_last > t ? thr->t_last : t, no_cause);
 }
 
-/* The outermost function of the program that was seen on its stacks; else it is known by its number alone. */
+#define NAMELESS "thread"
+
+/* The outermost function of the program that was seen on its stacks. */
 static int name_thread(struct drawing *d, uint32_t thread, struct vprof_symbols *symbols, struct vprof_waits_entity *e)
 {
 	const char *role = e->tid == e->pid ? NULL : vprof_thread_role(d->timeline, thread, symbols);
 
-	e->name = e->tid == e->pid ? "main thread" : role ? vprof_strings_keep(&d->input->strings, role) : "thread";
+	e->name = e->tid == e->pid ? "main thread" : role ? vprof_strings_keep(&d->input->strings, role) : NAMELESS;
 	return e->name ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
@@ -189,6 +192,26 @@ static int add_entities(struct drawing *d, struct vprof_symbols *symbols)
 	return VPROF_OK;
 }
 
+/* A thread of which no stack was seen is at least known by whom it was made. */
+static int name_by_creator(struct drawing *d)
+{
+	struct vprof_waits_entity *entities = d->input->history.entities.v;
+
+	for (uint32_t i = 0; i < d->timeline->n_threads; i++) {
+		struct vprof_waits_entity *e = &entities[i];
+		const char *creator = e->creator == VPROF_NONE ? "" : entities[e->creator].name;
+		char name[160];
+
+		if (strcmp(e->name, NAMELESS) || !*creator || !strncmp(creator, NAMELESS, strlen(NAMELESS)))
+			continue;
+		snprintf(name, sizeof name, NAMELESS " of %.120s", creator);
+		e->name = vprof_strings_keep(&d->input->strings, name);
+		if (!e->name)
+			return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
 static int find_creators(struct drawing *d)
 {
 	struct vprof_thread_starts starts = { { NULL, 0, 0 }, NULL };
@@ -210,7 +233,7 @@ static int find_creators(struct drawing *d)
 		}
 	}
 	vprof_thread_starts_release(&starts);
-	return ret;
+	return ret ? ret : name_by_creator(d);
 }
 
 int vprof_waits_input_timeline(struct vprof_waits_input *input, const struct vprof_timeline *timeline,
