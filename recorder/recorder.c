@@ -314,6 +314,7 @@ int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder
 {
 	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 };
 	struct vprof_recorder *r = calloc(1, sizeof *r);
+	struct vprof_proc_task own;
 	int ret;
 
 	*out = NULL;
@@ -329,6 +330,8 @@ int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder
 	vprof_devices_add(&r->table);
 	if (o->all)
 		vprof_proc_processes(tell_process, r);
+	else if (vprof_proc_read((uint32_t)getpid(), (uint32_t)getpid(), &own))
+		tell_task(r, &own, 0); /* it wakes the command that it starts, and is not followed for that */
 	*out = r;
 	return VPROF_OK;
 }

@@ -17,16 +17,11 @@ struct namesakes {
 	uint32_t n_of_name, n_of_role;
 };
 
-/* What tells a thread of others of its name: not every process's first function. */
-static const char *telling_role(const struct vprof_waits_entity *e)
-{
-	return e->role && strcmp(e->role, "main") ? e->role : "";
-}
-
 static void name_party(char *to, size_t size, const struct vprof_waits_vertex *v, const struct vprof_waits_entity *e,
 		       uint32_t vertex, struct namesakes n)
 {
-	const char *role = telling_role(e);
+	const char *role = e->role ? e->role : "";
+	int is_main = !strcmp(role, "main"); /* as every process's first */
 	size_t stem = strlen(e->name);
 	char nameless[32];
 
@@ -35,14 +30,14 @@ static void name_party(char *to, size_t size, const struct vprof_waits_vertex *v
 		stem--;
 	if (n.n_of_name < 2 && v->n_entities > 1 && !e->n_merged && stem < strlen(e->name))
 		snprintf(to, size, "%.*s*", (int)stem, e->name); /* a pool's */
-	else if (n.n_of_name < 2 && *role && !strcmp(e->name, nameless))
+	else if (n.n_of_name < 2 && *role && !is_main && !strcmp(e->name, nameless))
 		snprintf(to, size, "%s (%.60s)", e->name, role);
 	else if (n.n_of_name < 2)
 		snprintf(to, size, "%s", e->name);
 	else if (*role && n.n_of_role < 2)
 		snprintf(to, size, "%.100s (%.60s)", e->name, role);
 	else if (e->tid)
-		snprintf(to, size, "%.100s %u%s%.60s%s", e->name, e->tid, *role ? " (" : "", role, *role ? ")" : "");
+		snprintf(to, size, *role && !is_main ? "%.100s %u (%.60s)" : "%.100s %u", e->name, e->tid, role);
 	else
 		snprintf(to, size, "%.100s #%u", e->name, vertex + 1);
 }
@@ -82,7 +77,7 @@ static int count_same(const struct vprof_waits *w, int with_role, uint32_t *numb
 		const struct vprof_waits_entity *e = &w->history->entities.v[w->graph.vertices.v[i].entity];
 
 		vprof_text_clear(&text);
-		vprof_text_addf(&text, with_role ? "%s (%s)" : "%s", e->name, telling_role(e));
+		vprof_text_addf(&text, with_role ? "%s (%s)" : "%s", e->name, e->role ? e->role : "");
 		number[i] = text.failed ? VPROF_NONE : vprof_strings_number(&texts, text.s);
 		if (number[i] == VPROF_NONE)
 			ret = VPROF_ERR_NOMEM;
