@@ -141,11 +141,13 @@ static int open_image(struct vprof_images *images, struct vprof_image *image)
 	return image->unwinder != NULL;
 }
 
-/* The lowest address of code in files other than the program's own, which is the first; 0: there is none. */
+/* The lowest address of code in files other than the program's own, which is the first; 0: there is none, or only that
+ * of the dynamic linker, which is about to map the others. */
 static uint64_t find_libraries(const char *maps)
 {
 	char program[VP_PATH_MAX], path[VP_PATH_MAX], rights[8];
 	uint64_t lowest = 0, start;
+	int n = 0;
 
 	program[0] = 0;
 	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL) {
@@ -154,10 +156,13 @@ static uint64_t find_libraries(const char *maps)
 			continue;
 		if (!program[0])
 			strcpy(program, path);
-		if (rights[2] == 'x' && strcmp(path, program) && (!lowest || start < lowest))
+		if (rights[2] != 'x' || !strcmp(path, program))
+			continue;
+		n++;
+		if (!lowest || start < lowest)
 			lowest = start;
 	}
-	return lowest;
+	return n > 1 ? lowest : 0;
 }
 
 static void tell_libraries(struct vprof_images *images, const struct vprof_image *image)

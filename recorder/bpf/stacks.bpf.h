@@ -19,7 +19,8 @@
 
 #define HASHED_BYTES 2048 /* of a stack that cannot be unwound */
 #define EXISTS (-17)
-#define NEAR_STACK (8ull << 20) /* from its pointer on: it may be the stack's */
+#define NEAR_STACK (8ull << 20) /* most of a stack beyond its pointer, whose addresses are no code's */
+#define BELOW_STACK 65536	/* below its pointer: what values of calls that are over may point to */
 #define STACK_MAX (1ull << 30)
 #define END_BYTES 64 /* beyond where a stack is thought to end */
 #define LIBRARIES_USUAL (16ull << 20)
@@ -131,13 +132,14 @@ static __always_inline __u64 take_kernel_stack(void *ctx, struct vp_ring_stack *
 #ifdef __TARGET_ARCH_x86
 struct code_bounds {
 	__u64 code, code_end, libraries, libraries_end, sp;
+	__u64 n_stack; /* bytes from sp on that are the stack's: code may lie right behind the page after them */
 };
 
 static __always_inline int may_be_code(const struct code_bounds *c, __u64 word)
 {
 	if (word >= c->code && word < c->code_end)
 		return 1;
-	return word >= c->libraries && word < c->libraries_end && word - c->sp + NEAR_STACK > 2 * NEAR_STACK;
+	return word >= c->libraries && word < c->libraries_end && word - c->sp + BELOW_STACK > c->n_stack + BELOW_STACK;
 }
 
 /* Parts, since memory behind the stack's end cannot be read: returns how much there is. */
@@ -290,9 +292,12 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 
 	if (!mm || !regs->ip || !regs->sp)
 		return 0;
-	c = (struct code_bounds){ mm->start_code, mm->end_code, libraries_of(task->tgid, mm), mm->mmap_base, regs->sp };
+	c =
+		(struct code_bounds){ mm->start_code, mm->end_code, libraries_of(task->tgid, mm),
+				      mm->mmap_base,  regs->sp,	    0 };
 	hash = vp_ring_mix(hash, regs->ip);
 	depth = depth_of(task, mm, c.sp);
+	c.n_stack = depth < NEAR_STACK ? depth + 4096 : NEAR_STACK;
 	hash = vp_ring_mix(hash, depth);
 	hash = vp_ring_mix(hash, task->tgid);
 	known.sp = c.sp;
@@ -300,6 +305,8 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 	bpf_loop(VP_RING_FRAMES_LEVELS, find_at_level, &known, 0);
 	if (known.stack)
 		return known.stack;
+	if (known.node)
+		hash = known.node; /* another than those which have other words where return addresses lie */
 	if (known.is_deep)
 		hash = vp_ring_mix(hash, VP_RING_STACK_BYTES); /* another than without the rest of it */
 	most = known.is_deep ? VP_RING_STACK_BYTES : VP_RING_STACK_USUAL;
