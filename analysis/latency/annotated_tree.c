@@ -286,6 +286,48 @@ static int join_kept(struct build *b)
 	return VPROF_OK;
 }
 
+static int is_other_call(const struct vprof_latency_function *f)
+{
+	return f->layer == VPROF_LATENCY_KERNEL && !strncmp(f->name, "sys_", 4) && strcmp(f->name, "sys_futex") != 0;
+}
+
+/* What a thread calls again and again only to wait for a condition variable, without any other system call, takes work
+ * off a queue. What sleeps there is idle, however much there is to do. */
+static int find_pools(const struct build *b)
+{
+	struct vprof_annotated_tree *t = b->out;
+	size_t n = t->tree.nodes.n;
+	uint32_t *repeated = calloc(n, sizeof *repeated); /* the outermost one of such around each node */
+	unsigned char *is_in_wait = calloc(n, 1), *is_busy = calloc(n, 1);
+	uint64_t *slept_ns = calloc(n, sizeof *slept_ns);
+	int is_there = repeated && is_in_wait && is_busy && slept_ns;
+
+	for (uint32_t i = 1; i < n && is_there; i++) {
+		const struct vprof_latency_function *f = vprof_annotated_function(t, i);
+		uint32_t parent = t->tree.nodes.v[i].parent;
+		const struct vprof_latency_context *c = &t->contexts[i];
+
+		repeated[i] = repeated[parent]				      ? repeated[parent] :
+			      c->n_begun > t->contexts[parent].n_begun + 1 ? i :
+									     0;
+		is_in_wait[i] = is_in_wait[parent] || f->is_idle == VPROF_LATENCY_IDLE_CONDITION;
+		is_busy[repeated[i]] |= (unsigned char)is_other_call(f);
+		slept_ns[repeated[i]] += is_in_wait[i] ? c->own_sleep_ns : 0;
+	}
+	for (uint32_t i = 1; i < n && is_there; i++) {
+		uint32_t r = repeated[i];
+
+		if (r && is_in_wait[i] && !is_busy[r] &&
+		    (double)slept_ns[r] >= IDLE_MIN * (double)t->contexts[r].low_ns)
+			t->contexts[i].own_idle_ns = t->contexts[i].own_sleep_ns;
+	}
+	free(repeated);
+	free(is_in_wait);
+	free(is_busy);
+	free(slept_ns);
+	return is_there ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
 /* What sleeps in a function that waits for work, or beneath one, is idle. */
 static void add_idle(const struct build *b)
 {
@@ -298,13 +340,33 @@ static void add_idle(const struct build *b)
 	}
 }
 
+/* The C library in poll for a function of its own: the wrapper's caller is of its file, too. */
+static int is_for_itself(const struct vprof_annotated_tree *t, uint32_t poll)
+{
+	uint32_t wrapper = t->tree.nodes.v[poll].parent, caller = wrapper ? t->tree.nodes.v[wrapper].parent : 0;
+	const struct vprof_latency_function *f, *g;
+
+	if (!caller)
+		return 0;
+	f = vprof_annotated_function(t, wrapper);
+	g = vprof_annotated_function(t, caller);
+	return f->layer == VPROF_LATENCY_LIBRARY && g->layer == VPROF_LATENCY_LIBRARY && !strcmp(f->file, g->file);
+}
+
+static int waits_for_work(const struct vprof_annotated_tree *t, uint32_t node)
+{
+	uint8_t is_idle = vprof_annotated_function(t, node)->is_idle;
+
+	return is_idle == VPROF_LATENCY_IDLE_POLL ? !is_for_itself(t, node) : is_idle == 1;
+}
+
 static int find_idle(struct build *b)
 {
 	const struct vprof_annotated_tree *t = b->out;
 
 	b->is_idle = calloc(t->tree.nodes.n, 1);
 	for (uint32_t i = 1; b->is_idle && i < t->tree.nodes.n; i++)
-		b->is_idle[i] = b->is_idle[t->tree.nodes.v[i].parent] || vprof_annotated_function(t, i)->is_idle;
+		b->is_idle[i] = (unsigned char)(b->is_idle[t->tree.nodes.v[i].parent] || waits_for_work(t, i));
 	return b->is_idle ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
@@ -331,6 +393,8 @@ static int join(struct build *b)
 		t->gaps.n += from->gaps.v.n;
 		t->n_instances += from->n_instances;
 	}
+	if (find_pools(b))
+		return VPROF_ERR_NOMEM;
 	add_idle(b);
 	return join_kept(b);
 }
@@ -463,10 +527,12 @@ const struct vprof_latency_function *vprof_annotated_function(const struct vprof
 	return function == VPROF_NONE ? NULL : &t->history->functions.v[function];
 }
 
-uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char *name)
+uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char *name, double *blocks)
 {
 	uint64_t n = 0;
 
+	for (uint32_t b = 0; blocks && b < t->n_blocks; b++)
+		blocks[b] = 0;
 	for (uint32_t i = 1; i < t->tree.nodes.n; i++) {
 		uint32_t node = t->tree.nodes.v[i].parent;
 
@@ -474,7 +540,11 @@ uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char 
 			continue;
 		while (node && strcmp(vprof_annotated_function(t, node)->name, name))
 			node = t->tree.nodes.v[node].parent;
-		n += node ? 0 : t->history->windows.n ? t->contexts[i].n_begun : t->contexts[i].n;
+		if (node)
+			continue;
+		n += t->history->windows.n ? t->contexts[i].n_begun : t->contexts[i].n;
+		for (uint32_t b = 0; blocks && b < t->n_blocks; b++)
+			blocks[b] += t->begun_blocks[(size_t)i * VPROF_LATENCY_BLOCKS + b];
 	}
 	return n;
 }

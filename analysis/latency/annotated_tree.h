@@ -16,9 +16,11 @@
  *
  * All of that is about calls that were seen: what was called and returned between two events is own time of the others.
  *
- * A thread that waits for work is idle, which is no cost: sleeping in a function that waits for work or time, or
- * sleeping at one place for four fifths of its life. An uninterruptible sleep (a disk) never is. Where a switch is
- * missing, time in such a function is idle, too, but only perhaps.
+ * A thread that waits for work is idle, which is no cost: sleeping in a function that waits for work or time, sleeping
+ * at one place for four fifths of its life, or waiting for a condition variable in what it calls again and again for
+ * nothing else (four fifths of that time at least, and no other system call), as the threads of a pool do. An
+ * uninterruptible sleep (a disk) never is. Where a switch is missing, time in such a function is idle, too, but only
+ * perhaps.
  */
 #ifndef VPROF_LATENCY_ANNOTATED_TREE_H
 #define VPROF_LATENCY_ANNOTATED_TREE_H
@@ -73,8 +75,9 @@ int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vp
 			       struct vprof_error *err);
 void vprof_annotated_tree_release(struct vprof_annotated_tree *tree);
 
-/* Instances of the functions of this name; of calls within one another only the outermost count. */
-uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char *name);
+/* Instances of the functions of this name; of calls within one another only the outermost count. blocks[n_blocks], or
+ * NULL: those that began in each part of the time observed. */
+uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char *name, double *blocks);
 
 /* The node's function; NULL: the root. */
 const struct vprof_latency_function *vprof_annotated_function(const struct vprof_annotated_tree *t, uint32_t node);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/text.h"
+
 #define SHARE_MIN 0.0005 /* of the threads' time: contexts of less are left out */
 #define PATHS_SHOWN 10	 /* of which instances are kept */
 
@@ -158,6 +160,9 @@ static int describe_paths(struct describing *g)
 		*to = (struct vprof_latency_path_result){ .cost_ns = from->cost,
 							  .low_ns = from->low,
 							  .high_ns = from->high,
+							  .least_ns = from->least,
+							  .n_own = g->tree->nodes.v[from->node].depth + 1,
+							  .is_own = from->is_own,
 							  .share = from->share,
 							  .error_ns = from->error,
 							  .n_whole = from->n_whole,
@@ -255,8 +260,32 @@ static void describe_sides(struct describing *g)
 		s->total_ns = (double)t->total_ns;
 		s->idle_ns = (double)t->idle_ns;
 		s->unsure_ns = (double)t->unsure_ns;
-		s->n_units = g->ranking->scale[i] > 0 ? 1 / g->ranking->scale[i] : 0;
+		s->n_units = g->ranking->units->n[i];
 	}
+}
+
+/* Which calls are the unit, if they receive requests: their functions, outermost first. */
+static int describe_unit(struct describing *g)
+{
+	uint32_t node = g->ranking->units->node, nodes[VPROF_LATENCY_DEPTH_MAX], n = 0;
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	g->out->factor = g->ranking->factor;
+	g->out->spread = g->ranking->spread;
+	if (node == VPROF_NONE)
+		return VPROF_OK;
+	for (; node && n < VPROF_LATENCY_DEPTH_MAX; node = g->tree->nodes.v[node].parent)
+		nodes[n++] = node;
+	for (uint32_t i = n; i-- > 0;)
+		vprof_text_addf(&text, "%s%s", i + 1 < n ? " > " : "",
+				vprof_latency_function_display(
+					g->tree->functions.v[g->tree->nodes.v[nodes[i]].function]));
+	g->out->unit_path = text.failed ? NULL : vprof_strings_keep(&g->out->strings, text.s);
+	g->out->unit = vprof_strings_keep(
+		&g->out->strings,
+		vprof_latency_function_display(g->tree->functions.v[g->tree->nodes.v[nodes[0]].function]));
+	vprof_text_release(&text);
+	return g->out->unit && g->out->unit_path ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 int vprof_latency_describe(struct vprof_latency_results *out, const struct vprof_paired_tree *t,
@@ -280,6 +309,8 @@ int vprof_latency_describe(struct vprof_latency_results *out, const struct vprof
 		ret = describe_calls(&g);
 	if (!ret)
 		ret = describe_threads(&g);
+	if (!ret)
+		ret = describe_unit(&g);
 	describe_sides(&g);
 	free(g.is_wanted);
 	free(g.number);

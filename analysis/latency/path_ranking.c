@@ -4,7 +4,8 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define TAIL_SHARE 0.02	    /* of a path's cost: inner ends that add less are left out */
+#define PART_MIN (1.0 / 3)   /* of what a context costs more: if one further in does, that is told of */
+#define LEAST_CHANCE 0.05   /* that it costs less more than `least` */
 #define CHANGE_MIN 0.01	    /* of new's costs: a smaller difference is not worth a word */
 #define ERROR_CHANCE 1.2e-5 /* that a difference exceeds what it must by chance: six standard errors of 16 parts */
 #define WHOLE_MIN (1.0 / 3) /* of what a context costs more: the path's part */
@@ -15,27 +16,24 @@
 #define TIMES_CHANGE 0.05
 #define TIMES_CHANCE 0.01
 
-struct own { /* of a node on one side, ns per unit, without idle time */
-	double own, low, high;
+struct bounds {
+	double low, high;
 };
 
 struct candidate {
-	uint32_t node; /* where the path ends */
-	uint32_t leaf; /* ... before its inner end was left out; node, if that end costs less than in base */
-	double cost;   /* summed from the root on */
+	uint32_t node;
+	int is_own;
+	double cost, error, base, least;
 };
 
 struct ranking {
 	struct vprof_latency_ranking *out;
 	const struct vprof_paired_tree *tree;
-	double *cost;		    /* [nodes] of each alone */
-	double *sum;		    /* [nodes] from the root on */
-	double *under;		    /* [nodes] of each with all beneath it */
-	unsigned char *awaits_work; /* [nodes] what sleeps there is idle, on both sides */
-	uint64_t *idle[2];	    /* [nodes] ns of each with all beneath it, on a side */
-	uint64_t *sure_idle[2];	    /* ... without what is so perhaps */
-	unsigned char *is_on[2];    /* [nodes of a side] all 0, but while a path is looked at */
-	double low[2], most[2];	    /* of a side: what surely is own time of some node; all time that is not idle */
+	const struct vprof_latency_units *units;
+	struct vprof_paired_costs costs;
+	double *largest;	 /* [nodes] of the candidates in it, as far as it is surely more: its cost */
+	unsigned char *is_whole; /* [nodes] it is a candidate with all beneath */
+	uint32_t *heaviest;	 /* [nodes] the child that costs most more; 0: none */
 	VPROF_ARRAY(struct candidate) candidates;
 };
 
@@ -49,128 +47,137 @@ static const struct vprof_latency_context *context_of(const struct ranking *g, i
 	return g->tree->sides[side] ? vprof_paired_context(g->tree, side, node) : NULL;
 }
 
-/* Threads that wait for work sleep the less the more there is to do. Those that sleep at a place for four fifths of
- * their lives under one load may not under another one: where most of the sleep is idle time in one run, all of it is
- * in both, else none is. */
-static void find_waits(struct ranking *g)
+/* Beyond how many standard errors of a difference chance reaches with this probability. The degrees of freedom are
+ * those of the side with fewer parts, a bound for any two variances: estimated from them (Welch and Satterthwaite) they
+ * are too many where the two parts of a recording in three windows happen to be alike. */
+static double errors_of(const struct ranking *g, double chance)
 {
-	for (uint32_t i = 1; i < g->tree->nodes.n; i++)
-		for (int side = 0; side < 2; side++) {
-			const struct vprof_latency_context *c = context_of(g, side, i);
+	uint32_t n_blocks = VPROF_LATENCY_BLOCKS;
 
-			g->awaits_work[i] |= c && c->own_idle_ns && 2 * c->own_idle_ns >= c->own_sleep_ns;
+	for (int side = 0; side < 2; side++)
+		if (g->tree->sides[side] && g->tree->sides[side]->n_blocks < n_blocks)
+			n_blocks = g->tree->sides[side]->n_blocks;
+	return gsl_cdf_tdist_Qinv(chance, n_blocks - 1);
+}
+
+/* What chance explains of a difference, with this probability at most: within the runs, and between them. */
+static double chance_of(const struct ranking *g, double chance, double error, double base)
+{
+	return errors_of(g, chance) * error + gsl_cdf_ugaussian_Qinv(chance) * g->costs.spread * base;
+}
+
+static struct candidate candidate_of(const struct ranking *g, uint32_t node, int is_own)
+{
+	const struct vprof_paired_costs *c = &g->costs;
+	double base = is_own ? c->own[0][node] : c->under[0][node];
+	double error = is_own ? c->error[node] : c->under_error[node];
+	double cost = (is_own ? c->own[1][node] : c->under[1][node]) - base;
+
+	return (struct candidate){ node, is_own, cost, error, base, cost - chance_of(g, LEAST_CHANCE, error, base) };
+}
+
+static double cost_under(const struct ranking *g, uint32_t node)
+{
+	return g->costs.under[1][node] - g->costs.under[0][node];
+}
+
+/* From the innermost contexts outward: is it the place where a difference arises? by_cost: take differences as they are.
+ */
+static double find_places(const struct ranking *g, int by_cost)
+{
+	memset(g->heaviest, 0, g->tree->nodes.n * sizeof *g->heaviest);
+	memset(g->largest, 0, g->tree->nodes.n * sizeof *g->largest);
+	memset(g->is_whole, 0, g->tree->nodes.n);
+	for (uint32_t i = (uint32_t)g->tree->nodes.n; i-- > 1;) {
+		struct candidate own = candidate_of(g, i, 1), all = candidate_of(g, i, 0);
+		double own_cost = by_cost || own.least > 0 ? own.cost : 0, all_cost = by_cost || all.least > 0 ? all.cost : 0;
+		double most = own_cost > all_cost ? own_cost : all_cost;
+		uint32_t parent = g->tree->nodes.v[i].parent;
+
+		if (most > 0 && g->largest[i] < PART_MIN * most) {
+			g->is_whole[i] = all_cost >= PART_MIN * own_cost;
+			g->largest[i] = g->is_whole[i] ? all_cost : own_cost;
 		}
+		if (g->largest[i] > g->largest[parent])
+			g->largest[parent] = g->largest[i];
+		if (g->tree->nodes.v[i].side[1] != VPROF_NONE && all.cost > 0 &&
+		    (!g->heaviest[parent] || all.cost >= cost_under(g, g->heaviest[parent])))
+			g->heaviest[parent] = i;
+	}
+	return g->largest[0];
 }
 
-/* Idle time of a node's own on a side, as far as it may be idle. */
-static uint64_t idle_of(const struct ranking *g, int side, uint32_t node)
+/* By how much more new costs: with all beneath it where that is the place, else its own time. What lies in a context
+ * that is such a place is not told again. */
+static int gather_differences(struct ranking *g)
 {
-	const struct vprof_latency_context *c = context_of(g, side, node);
+	unsigned char *is_told = calloc(g->tree->nodes.n, 1);
+	struct candidate *to;
 
-	if (!c || !g->tree->sides[0])
-		return c ? c->own_idle_ns : 0;
-	if (!g->awaits_work[node])
-		return 0;
-	return c->own_sleep_ns > c->own_idle_ns ? c->own_sleep_ns : c->own_idle_ns;
+	if (!is_told)
+		return VPROF_ERR_NOMEM;
+	if (!(find_places(g, 0) > 0))
+		find_places(g, 1);
+	for (uint32_t i = 1; i < g->tree->nodes.n; i++) {
+		uint32_t parent = g->tree->nodes.v[i].parent;
+		int is_whole = g->is_whole[i] || !(g->tree->nodes.v[i].n_children[0] + g->tree->nodes.v[i].n_children[1]);
+		struct candidate c = candidate_of(g, i, !is_whole);
+
+		is_told[i] = is_told[parent];
+		if (is_told[i])
+			continue;
+		is_told[i] = (unsigned char)is_whole;
+		if (g->tree->nodes.v[i].side[1] == VPROF_NONE || c.cost <= 0)
+			continue;
+		to = VPROF_PUSH(&g->candidates);
+		if (!to) {
+			free(is_told);
+			return VPROF_ERR_NOMEM;
+		}
+		*to = c;
+	}
+	free(is_told);
+	return VPROF_OK;
 }
 
-/* ... as far as it surely is. */
-static uint64_t sure_idle_of(const struct ranking *g, int side, uint32_t node)
-{
-	const struct vprof_latency_context *c = context_of(g, side, node);
-	uint64_t idle = idle_of(g, side, node);
-
-	return !c || idle < c->own_unpaired_ns ? 0 : idle - c->own_unpaired_ns;
-}
-
-static struct own own_of(const struct ranking *g, int side, uint32_t node)
-{
-	const struct vprof_latency_context *c = context_of(g, side, node);
-	double scale = g->out->scale[side];
-	uint64_t idle = idle_of(g, side, node);
-
-	if (!c || !node)
-		return (struct own){ 0, 0, 0 };
-	return (struct own){ scale * less(c->own_ns, idle), scale * less(c->own_low_ns, idle),
-			     scale * less(c->own_high_ns, sure_idle_of(g, side, node)) };
-}
-
-static void fill_costs(struct ranking *g)
+static int gather_costs(struct ranking *g)
 {
 	for (uint32_t i = 1; i < g->tree->nodes.n; i++) {
-		double base = own_of(g, 0, i).own, new = own_of(g, 1, i).own;
-		uint32_t parent = g->tree->nodes.v[i].parent;
+		struct candidate *c = g->costs.own[1][i] > 0 ? VPROF_PUSH(&g->candidates) : NULL;
 
-		g->low[0] += own_of(g, 0, i).low;
-		g->low[1] += own_of(g, 1, i).low;
-		g->out->total[0] += base;
-		g->out->total[1] += new;
-		g->cost[i] = new - base;
-		g->sum[i] = g->cost[i] + (parent ? g->sum[parent] : 0);
-	}
-}
-
-/* Parents come before their children. */
-static void add_beneath(struct ranking *g)
-{
-	for (uint32_t i = (uint32_t)g->tree->nodes.n; i-- > 1;) {
-		uint32_t parent = g->tree->nodes.v[i].parent;
-
-		g->under[i] += g->cost[i];
-		g->under[parent] += g->under[i];
-		for (int side = 0; side < 2; side++) {
-			g->idle[side][i] += idle_of(g, side, i);
-			g->idle[side][parent] += g->idle[side][i];
-			g->sure_idle[side][i] += sure_idle_of(g, side, i);
-			g->sure_idle[side][parent] += g->sure_idle[side][i];
-		}
-	}
-}
-
-/* The path that ends at a leaf, without the end that adds nothing: VPROF_NONE: it does not cost more. */
-static uint32_t trimmed(const struct ranking *g, uint32_t leaf)
-{
-	uint32_t node = leaf;
-
-	while (node && g->cost[node] < TAIL_SHARE * g->sum[leaf])
-		node = g->tree->nodes.v[node].parent;
-	return node && g->sum[node] > 0 ? node : VPROF_NONE;
-}
-
-static int gather(struct ranking *g)
-{
-	unsigned char *is_taken = calloc(g->tree->nodes.n, 1);
-	int ret = is_taken ? VPROF_OK : VPROF_ERR_NOMEM;
-
-	for (uint32_t i = 1; i < g->tree->nodes.n && !ret; i++) {
-		const struct vprof_paired_node *n = &g->tree->nodes.v[i];
-		uint32_t end = n->side[1] == VPROF_NONE || (g->tree->sides[0] && n->n_children[1]) ? VPROF_NONE : i;
-		struct candidate *c;
-
-		if (end != VPROF_NONE)
-			end = g->tree->sides[0] ? trimmed(g, i) : g->cost[i] > 0 ? i : VPROF_NONE;
-		if (end == VPROF_NONE || is_taken[end])
-			continue;
-		is_taken[end] = 1;
-		c = VPROF_PUSH(&g->candidates);
+		if (g->costs.own[1][i] > 0 && !c)
+			return VPROF_ERR_NOMEM;
 		if (c)
-			*c = (struct candidate){ end, g->sum[i] < (1 - TAIL_SHARE) * g->sum[end] ? end : i,
-						 g->tree->sides[0] ? g->sum[end] : g->cost[end] };
-		else
-			ret = VPROF_ERR_NOMEM;
+			*c = (struct candidate){
+				i, 1, g->costs.own[1][i], g->costs.error[i], 0, g->costs.own[1][i]
+			};
 	}
-	free(is_taken);
-	return ret;
+	return VPROF_OK;
 }
 
-/* By falling cost, of equal ones in the order of their nodes. */
+/* By falling size, of equal ones in the order of their nodes. */
 static int compare_candidates(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
 
+	if (a->least != b->least)
+		return a->least > b->least ? -1 : 1;
 	if (a->cost != b->cost)
 		return a->cost > b->cost ? -1 : 1;
 	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Settled ones first, by falling cost; the others stay as they are. */
+static int compare_paths(const void *x, const void *y)
+{
+	const struct vprof_ranked_path *a = x, *b = y;
+	int is_a = a->verdict == VPROF_LATENCY_CHANGED, is_b = b->verdict == VPROF_LATENCY_CHANGED;
+
+	if (is_a != is_b)
+		return is_b - is_a;
+	if (is_a && a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	return a->first_node < b->first_node ? -1 : a->first_node > b->first_node;
 }
 
 static int compare_costs(const void *x, const void *y)
@@ -193,143 +200,59 @@ static void rank_nodes(struct vprof_ranked_node *nodes, size_t n)
 		order[i]->rank = (uint32_t)i + 1;
 }
 
-/* Squared standard error of what a path costs from its node `first` on, by the parts of a side's recording. */
-static double squared_error(const struct ranking *g, const struct vprof_ranked_path *p, int side, size_t first)
+/* How long a context was on the stack, or had the time for itself, without idle time. */
+static struct bounds bounds_of(const struct ranking *g, int side, uint32_t node, int is_own)
 {
-	const struct vprof_annotated_tree *t = g->tree->sides[side];
-	uint32_t n_blocks = t->n_blocks;
-	double v[VPROF_LATENCY_BLOCKS] = { 0 }, mean = 0, sum = 0;
-
-	for (size_t i = first; i < p->n_nodes; i++) {
-		uint32_t pair = g->out->nodes.v[p->first_node + i].node;
-		uint32_t node = g->tree->nodes.v[pair].side[side];
-		size_t first_block = (size_t)node * VPROF_LATENCY_BLOCKS;
-
-		for (uint32_t b = 0; b < n_blocks && node != VPROF_NONE; b++)
-			v[b] += (double)t->own_blocks[first_block + b] +
-				(g->awaits_work[pair] ? 0 : (double)t->sleep_blocks[first_block + b]);
-	}
-	for (uint32_t b = 0; b < n_blocks; b++)
-		mean += v[b] / n_blocks;
-	for (uint32_t b = 0; b < n_blocks; b++)
-		sum += (v[b] - mean) * (v[b] - mean);
-	sum *= (double)n_blocks / (n_blocks - 1); /* of the whole: n_blocks^2 times that of the mean of a part */
-	return sum * g->out->scale[side] * g->out->scale[side];
-}
-
-/* A path begins at the root, so two contexts of a stack are on it only if the outer one is. Is the outermost one on it
- * that may have had the time as its own? */
-static int may_hold(const struct vprof_annotated_tree *t, const struct vprof_latency_gap *gap,
-		    const unsigned char *is_on)
-{
-	const struct vprof_latency_stack *stacks = t->history->stacks.v;
-	uint32_t sure = gap->common.sure_depth;
-
-	if (gap->common.depth)
-		return is_on[t->nodes[stacks[gap->stack].first + (sure ? sure - 1 : 0)]];
-	return (gap->stack != VPROF_NONE && is_on[t->nodes[stacks[gap->stack].first]]) ||
-	       (gap->next != VPROF_NONE && is_on[t->nodes[stacks[gap->next].first]]);
-}
-
-static int is_inside(const struct vprof_annotated_tree *t, uint32_t stack, const unsigned char *is_on)
-{
-	const struct vprof_latency_stack *s = stack == VPROF_NONE ? NULL : &t->history->stacks.v[stack];
-
-	return s && is_on[t->nodes[s->first + s->n - 1]];
-}
-
-/* Of the path as a whole, to its leaf: each stretch of time counts once. */
-static struct own union_bounds(const struct ranking *g, uint32_t leaf, int side)
-{
-	const struct vprof_annotated_tree *t = g->tree->sides[side];
-	unsigned char *is_on = g->is_on[side];
-	struct own all = { 0, 0, 0 };
-	uint64_t low = 0, high = 0, idle = 0, sure_idle = 0;
-
-	for (uint32_t node = leaf; node; node = g->tree->nodes.v[node].parent) {
-		uint32_t own = g->tree->nodes.v[node].side[side];
-
-		if (own == VPROF_NONE)
-			continue;
-		all.own += own_of(g, side, node).own;
-		is_on[own] = 1;
-		idle += idle_of(g, side, node);
-		sure_idle += sure_idle_of(g, side, node);
-	}
-	for (size_t i = 0; i < t->gaps.n; i++) {
-		const struct vprof_latency_gap *gap = &t->gaps.v[i];
-
-		if (!may_hold(t, gap, is_on))
-			continue;
-		high += gap->ns;
-		if (gap->common.depth && is_inside(t, gap->stack, is_on) && is_inside(t, gap->next, is_on))
-			low += gap->ns;
-	}
-	for (uint32_t node = leaf; node; node = g->tree->nodes.v[node].parent)
-		if (g->tree->nodes.v[node].side[side] != VPROF_NONE)
-			is_on[g->tree->nodes.v[node].side[side]] = 0;
-	all.low = g->out->scale[side] * less(low, idle);
-	all.high = g->out->scale[side] * less(high, sure_idle);
-	return all;
-}
-
-/* How long a context was on the stack, without idle time. */
-static struct own whole_of(const struct ranking *g, int side, uint32_t node)
-{
-	const struct vprof_latency_context *c = vprof_paired_context(g->tree, side, node);
-	double scale = g->out->scale[side];
+	const struct vprof_paired_costs *costs = &g->costs;
+	const struct vprof_latency_context *c = context_of(g, side, node);
+	double scale = costs->scale[side];
 
 	if (!c)
-		return (struct own){ 0, 0, 0 };
-	return (struct own){ 0, scale * less(c->low_ns, g->idle[side][node]),
-			     scale * less(c->high_ns, g->sure_idle[side][node]) };
+		return (struct bounds){ 0, 0 };
+	if (is_own)
+		return (struct bounds){ scale * less(c->own_low_ns, vprof_paired_costs_idle(costs, side, node)),
+					scale * less(c->own_high_ns, vprof_paired_costs_sure_idle(costs, side, node)) };
+	return (struct bounds){ scale * less(c->low_ns, costs->idle[side][node]),
+				scale * less(c->high_ns, costs->sure_idle[side][node]) };
+}
+
+static struct bounds difference(const struct ranking *g, uint32_t node, int is_own)
+{
+	struct bounds old = bounds_of(g, 0, node, is_own), new = bounds_of(g, 1, node, is_own);
+
+	return (struct bounds){ new.low - old.high, new.high - old.low };
 }
 
 /* The innermost context of the path that surely costs more, and the path a good part of that. */
-static void settle_whole(const struct ranking *g, struct vprof_ranked_path *p)
+static void find_bounds(const struct ranking *g, struct vprof_ranked_path *p)
 {
-	for (size_t n = p->n_nodes; n-- > 1;) {
-		uint32_t node = g->out->nodes.v[p->first_node + n].node;
-		struct own old = whole_of(g, 0, node), new = whole_of(g, 1, node);
+	struct bounds d = difference(g, p->node, p->is_own);
+	size_t n = g->tree->nodes.v[p->node].depth + 1;
 
-		if (new.low - old.high <= 0 || p->cost < WHOLE_MIN * g->under[node])
+	p->n_whole = p->is_own ? 0 : n;
+	p->low = d.low;
+	p->high = d.high;
+	for (uint32_t node = p->node; node && p->low <= 0; node = g->tree->nodes.v[node].parent, n--) {
+		d = difference(g, node, 0);
+		if (d.low <= 0 || p->cost < WHOLE_MIN * cost_under(g, node))
 			continue;
-		p->n_whole = n + 1;
-		p->low = new.low - old.high;
-		p->high = new.high - old.low;
-		return;
+		p->n_whole = n;
+		p->low = d.low;
+		p->high = d.high;
 	}
 }
 
-/* Adds up a side's bounds over the path's contexts; together they have no more time than the others leave. */
-static struct own path_bounds(const struct ranking *g, const struct vprof_ranked_path *p, int side, size_t first)
+/* A single run's: between no own time beneath and all of it. */
+static void find_own_bounds(const struct ranking *g, struct vprof_ranked_path *p)
 {
-	struct own all = { 0, 0, 0 };
-	double most;
+	struct bounds own = bounds_of(g, 1, p->node, 1);
+	double sure = 0, most;
 
-	for (size_t i = first; i < p->n_nodes; i++) {
-		struct own own = own_of(g, side, g->out->nodes.v[p->first_node + i].node);
-
-		all.own += own.own;
-		all.low += own.low;
-		all.high += own.high;
-	}
-	most = g->most[side] - (g->low[side] - all.low);
-	all.high = all.high < most ? all.high : most;
-	return all;
-}
-
-/* Beyond how many standard errors of a difference chance reaches with this probability. The degrees of freedom are
- * those of the side with fewer parts, a bound for any two variances: estimated from them (Welch and Satterthwaite) they
- * are too many where the two parts of a recording in three windows happen to be alike. */
-static double errors_of(const struct ranking *g, double chance)
-{
-	uint32_t n_blocks = VPROF_LATENCY_BLOCKS;
-
-	for (int side = 0; side < 2; side++)
-		if (g->tree->sides[side] && g->tree->sides[side]->n_blocks < n_blocks)
-			n_blocks = g->tree->sides[side]->n_blocks;
-	return gsl_cdf_tdist_Qinv(chance, n_blocks - 1);
+	for (uint32_t i = 1; i < g->tree->nodes.n; i++)
+		sure += bounds_of(g, 1, i, 1).low;
+	most = g->costs.scale[1] * less(g->tree->sides[1]->total_ns, g->costs.sure_idle[1][0]) - (sure - own.low);
+	p->low = own.low;
+	p->high = own.high < most ? own.high : most; /* no more than the others leave */
 }
 
 /* May chance alone have made the calls on the path as many as they are? Not where both recordings hold the program's
@@ -337,7 +260,7 @@ static double errors_of(const struct ranking *g, double chance)
  * calls everything else happens as often as they do. */
 static int may_be_called_by_chance(const struct ranking *g, const struct vprof_ranked_path *p)
 {
-	double units[2] = { 1 / g->out->scale[0], 1 / g->out->scale[1] };
+	const double *units = g->units->n;
 
 	for (size_t i = 0; i < p->n_nodes; i++) {
 		uint32_t node = g->out->nodes.v[p->first_node + i].node;
@@ -367,110 +290,98 @@ static enum vprof_latency_verdict judge(const struct ranking *g, const struct vp
 		return VPROF_LATENCY_UNBOUNDED;
 	if (p->share < CHANGE_MIN || !g->tree->sides[0])
 		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
-	if (p->cost > errors_of(g, ERROR_CHANCE) * p->error ||
+	if (p->cost > chance_of(g, ERROR_CHANCE, p->error, base) ||
 	    (!is_sample && new >= TIMES_MIN *base && p->share >= TIMES_CHANGE &&
-	     p->cost > errors_of(g, TIMES_CHANCE) * p->error && !may_be_called_by_chance(g, p)))
+	     p->cost > chance_of(g, TIMES_CHANCE, p->error, base) && !may_be_called_by_chance(g, p)))
 		return VPROF_LATENCY_CHANGED;
 	return VPROF_LATENCY_VARIES;
 }
 
-static void widen(const struct ranking *g, struct vprof_ranked_path *p)
+/* From a context to where most of its difference is, as far as that is a good part: the end, and the contexts on the
+ * way. */
+static uint32_t innermost(const struct ranking *g, uint32_t node, uint32_t *n)
 {
-	double error = sqrt(squared_error(g, p, 1, p->n_nodes - 1)) * errors_of(g, WINDOW_CHANCE);
+	double least = WHOLE_MIN * cost_under(g, node);
 
-	p->low = p->low > error ? p->low - error : 0;
-	p->high += error;
+	for (*n = 0; g->heaviest[node] && cost_under(g, g->heaviest[node]) >= least; ++*n)
+		node = g->heaviest[node];
+	return node;
 }
 
 static int add_path(struct ranking *g, const struct candidate *c)
 {
 	struct vprof_latency_ranking *out = g->out;
-	uint32_t n = g->tree->nodes.v[c->node].depth + 1;
+	uint32_t n = g->tree->nodes.v[c->node].depth + 1, end = c->node, further = 0;
 	struct vprof_ranked_path *p = VPROF_PUSH(&out->paths);
-	struct own old, new;
 
-	if (!p || VPROF_ROOM(&out->nodes, out->nodes.n + n))
+	if (!p)
 		return VPROF_ERR_NOMEM;
-	*p = (struct vprof_ranked_path){ .node = c->node, .cost = c->cost, .first_node = out->nodes.n, .n_nodes = n };
-	out->nodes.n += n;
-	for (uint32_t node = c->node, i = n; i-- > 0; node = g->tree->nodes.v[node].parent) {
-		old = own_of(g, 0, node);
-		new = own_of(g, 1, node);
-		out->nodes.v[p->first_node + i] = (struct vprof_ranked_node){ .node = node, .cost = new.own - old.own };
-	}
-	if (g->tree->sides[0]) {
-		old = union_bounds(g, c->leaf, 0);
-		new = union_bounds(g, c->leaf, 1);
-	} else {
-		old = (struct own){ 0, 0, 0 };
-		new = path_bounds(g, p, 1, n - 1);
-	}
-	p->low = new.low - old.high;
-	p->high = new.high - old.low;
-	if (g->tree->sides[0] && p->low <= 0)
-		settle_whole(g, p);
-	rank_nodes(out->nodes.v + p->first_node, n);
-	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) /* windows are a sample */
-		widen(g, p);
+	*p = (struct vprof_ranked_path){
+		.node = c->node, .is_own = c->is_own, .cost = c->cost, .least = c->least, .first_node = out->nodes.n
+	};
 	p->share = out->total[1] > 0 ? p->cost / out->total[1] : 0;
-	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0, 0) + squared_error(g, p, 1, 0)) : NAN;
-	p->verdict = judge(g, p, old.own);
-	return VPROF_OK;
-}
+	p->error = g->tree->sides[0] ? c->error : NAN;
+	if (g->tree->sides[0])
+		find_bounds(g, p);
+	else
+		find_own_bounds(g, p);
+	if (g->tree->sides[0] && p->n_whole == n)
+		end = innermost(g, c->node, &further);
+	n += further;
+	if (VPROF_ROOM(&out->nodes, out->nodes.n + n))
+		return VPROF_ERR_NOMEM;
+	out->nodes.n += n;
+	p->n_nodes = n;
+	for (uint32_t node = end, i = n; i-- > 0; node = g->tree->nodes.v[node].parent)
+		out->nodes.v[p->first_node + i] = (struct vprof_ranked_node){
+			.node = node, .cost = g->costs.own[1][node] - g->costs.own[0][node]
+		};
+	rank_nodes(out->nodes.v + p->first_node, n);
+	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) { /* windows are a sample */
+		double error = c->error * errors_of(g, WINDOW_CHANCE);
 
-static int prepare(struct ranking *g)
-{
-	const struct vprof_paired_tree *t = g->tree;
-	int is_there = 1;
-
-	g->cost = calloc(t->nodes.n, sizeof *g->cost);
-	g->sum = calloc(t->nodes.n, sizeof *g->sum);
-	g->under = calloc(t->nodes.n, sizeof *g->under);
-	g->awaits_work = calloc(t->nodes.n, 1);
-	for (int side = 0; side < 2; side++) {
-		g->idle[side] = calloc(t->nodes.n, sizeof *g->idle[side]);
-		g->sure_idle[side] = calloc(t->nodes.n, sizeof *g->sure_idle[side]);
-		g->is_on[side] = calloc(t->sides[side] ? t->sides[side]->tree.nodes.n : 1, 1);
-		is_there &= g->idle[side] && g->sure_idle[side] && g->is_on[side];
+		p->low = p->low > error ? p->low - error : 0;
+		p->high += error;
 	}
-	return is_there && g->cost && g->sum && g->under && g->awaits_work ? VPROF_OK : VPROF_ERR_NOMEM;
+	p->verdict = judge(g, p, c->base);
+	return VPROF_OK;
 }
 
 static void release(struct ranking *g)
 {
-	free(g->cost);
-	free(g->sum);
-	free(g->under);
-	free(g->awaits_work);
-	for (int side = 0; side < 2; side++) {
-		free(g->idle[side]);
-		free(g->sure_idle[side]);
-		free(g->is_on[side]);
-	}
+	vprof_paired_costs_release(&g->costs);
+	free(g->largest);
+	free(g->is_whole);
+	free(g->heaviest);
 	VPROF_ARRAY_RELEASE(&g->candidates);
 }
 
-int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_paired_tree *t, const double scale[2],
-		       size_t most, struct vprof_error *err)
+int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_paired_tree *t,
+		       const struct vprof_latency_units *units, size_t most, struct vprof_error *err)
 {
-	struct ranking g = { .out = out, .tree = t };
+	struct ranking g = { .out = out, .tree = t, .units = units };
 	int ret;
 
-	*out = (struct vprof_latency_ranking){ .scale = { scale[0], scale[1] } };
-	ret = prepare(&g);
+	*out = (struct vprof_latency_ranking){ .units = units, .factor = 1 };
+	ret = vprof_paired_costs_fill(&g.costs, t, units);
+	g.largest = calloc(t->nodes.n, sizeof *g.largest);
+	g.is_whole = calloc(t->nodes.n, 1);
+	g.heaviest = calloc(t->nodes.n, sizeof *g.heaviest);
+	if (!ret && !(g.largest && g.is_whole && g.heaviest))
+		ret = VPROF_ERR_NOMEM;
 	if (!ret) {
-		find_waits(&g);
-		fill_costs(&g);
-		add_beneath(&g);
-		for (int side = 0; side < 2; side++)
-			if (t->sides[side])
-				g.most[side] = scale[side] * less(t->sides[side]->total_ns, g.sure_idle[side][0]);
-		ret = gather(&g);
+		out->factor = g.costs.factor;
+		out->spread = g.costs.spread;
+		out->total[0] = g.costs.total[0];
+		out->total[1] = g.costs.total[1];
+		ret = t->sides[0] ? gather_differences(&g) : gather_costs(&g);
 	}
 	if (!ret && vprof_array_sort(g.candidates.v, g.candidates.n, sizeof *g.candidates.v, compare_candidates))
 		ret = VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < g.candidates.n && i < most && !ret; i++)
 		ret = add_path(&g, &g.candidates.v[i]);
+	if (!ret && t->sides[0] && vprof_array_sort(out->paths.v, out->paths.n, sizeof *out->paths.v, compare_paths))
+		ret = VPROF_ERR_NOMEM;
 	release(&g);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which paths cost most, or cost more in one run than in another (IntroPerf, Algorithm 3 and section 3.4.2).
  *
- * A run alone: contexts by their own time. Two runs: paths from the outermost function to one that calls none, by the
- * sum of the differences of the own times of their contexts; then each without its inner end as far as that adds
- * nothing, and once. Own times are without idle time, and scaled by what the two runs are compared for: a second of the
- * recording, or a call of a function.
+ * A run alone: contexts by their own time. Two runs: each path leads to where a difference arises, and no two paths tell
+ * of the same difference. A context is such a place with all beneath it, unless half of what it costs more is some
+ * context's further in: then that one is. So a cause that is spread over many small functions is the one that calls
+ * them, and a function that makes all of a difference is the end of its path. Where what is beneath a context became
+ * faster, its own time alone may be the place. What decides is by how much a context costs more at least, with its
+ * errors within and between the runs (paired_costs.h); of what is beneath that, the differences themselves. The path
+ * goes on from there to where most of it is.
  *
- * Between two events the time is own time of one of those that may have been there, so of a path it is at least the
- * time between events that both lie on it, at most that between events of which one leads off it: each stretch once.
- * Where that does not tell whether the path costs more, a context on it may: how long it was on the stack, with all it
- * calls, has closer bounds. The innermost one for which they tell is taken, if a third of its difference or more is the
- * path's.
+ * Settled differences come first, the largest first; then the others by how large they are at least. The paper takes
+ * the paths to each function that calls none, by the sum of the own times on them: a cause that is spread over many
+ * functions has no such path, one with many callees has many of them, and chance has most. Where it takes the whole cost
+ * of a path that the base run lacks, only the contexts that are missing count here in full.
  *
- * Where the paper takes the whole cost of a path that the base run lacks, only the contexts that it lacks count here in
- * full: a rarely taken branch of a busy function is not new with all its callers' time.
+ * The bounds are those of the time that the context was on the stack, with all it calls. Where these do not tell whether
+ * it costs more, a context further out may: the innermost one for which they tell is taken, if a third of its difference
+ * or more is the path's.
  */
 #ifndef VPROF_LATENCY_PATH_RANKING_H
 #define VPROF_LATENCY_PATH_RANKING_H
 
-#include "analysis/latency/paired_tree.h"
+#include "analysis/latency/paired_costs.h"
 
 enum vprof_latency_verdict {
 	VPROF_LATENCY_CHANGED,	 /* whatever the functions did between events, and beyond what varies within the runs */
@@ -34,26 +37,29 @@ struct vprof_ranked_node { /* of a path; a cell of the heat map */
 };
 
 struct vprof_ranked_path {
-	uint32_t node;		/* where it ends */
+	uint32_t node; /* of two runs: the context whose difference it is, with all beneath it, or alone (is_own) */
+	int is_own;
 	double cost, low, high; /* ns per unit */
 	size_t n_whole; /* 0, or low and high are of the context at the end of so many nodes, with all that it calls */
 	double share;	/* of all costs of new that are no idle time */
 	double error;	/* standard error of cost, from the parts of both recordings; NaN: not known */
+	double least;	/* what it costs more with 95 % probability: cost less its errors */
 	enum vprof_latency_verdict verdict;
 	size_t first_node, n_nodes; /* in `nodes`, outermost first */
 };
 
 struct vprof_latency_ranking {
-	double scale[2]; /* units of each side that a ns of it is divided by: 1 / seconds, or 1 / calls */
-	double total[2]; /* ns per unit, without idle time */
-	VPROF_ARRAY(struct vprof_ranked_path) paths; /* by falling cost; without a base those that cost anything */
+	const struct vprof_latency_units *units; /* the caller's */
+	double factor, spread;			 /* paired_costs.h */
+	double total[2];			 /* ns per unit, without idle time; base's times the factor */
+	VPROF_ARRAY(struct vprof_ranked_path) paths; /* by rank; without a base those that cost anything */
 	VPROF_ARRAY(struct vprof_ranked_node) nodes;
 };
 
-/* scale: see above; that of a missing base is not used. NOMEM; to be released in any case. O(n log n) for n nodes, and
- * the depth for each path that is kept, at most `most`. */
-int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_paired_tree *t, const double scale[2],
-		       size_t most, struct vprof_error *err);
+/* NOMEM; to be released in any case. O(n log n) for n nodes, and the depth for each path that is kept, at most `most`.
+ */
+int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_paired_tree *t,
+		       const struct vprof_latency_units *units, size_t most, struct vprof_error *err);
 void vprof_latency_ranking_release(struct vprof_latency_ranking *ranking);
 
 /* The paper's p_min: the rank, from 1, of the first path on which a function of this name is; 0: it is on none. */

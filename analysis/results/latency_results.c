@@ -15,6 +15,8 @@ struct vprof_latency_results *vprof_latency_results_new(void)
 	if (!r)
 		return NULL;
 	r->unit = "s";
+	r->unit_path = "";
+	r->factor = 1;
 	for (int i = 0; i < 2; i++)
 		r->sides[i].run = r->sides[i].missing = "";
 	return r;
@@ -44,7 +46,7 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 	D(n) D(calls_low) D(calls_high) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns)       \
 	D(call_low_ns) D(call_high_ns) D(slowest_low_ns) D(slowest_high_ns)
 #define PATH_FIELDS(U, D, I, S, E)                                                                                      \
-	D(cost_ns) D(low_ns) D(high_ns) D(share) D(error_ns) U(n_whole) E(verdict, vprof_latency_verdict_names)
+	D(cost_ns) D(low_ns) D(high_ns) D(least_ns) U(n_own) I(is_own) D(share) D(error_ns) U(n_whole) E(verdict, vprof_latency_verdict_names)
 #define STEP_FIELDS(U, D, I, S, E) U(context) U(rank) D(cost_ns)
 #define CALL_FIELDS(U, D, I, S, E)                                                                                      \
 	U(context) U(thread) D(before_ns) D(first_ns) D(last_ns) D(after_ns) I(is_cut) U(n_unsure)
@@ -97,6 +99,9 @@ static int write_thread(cJSON *o, const char *const *name)
 static int write_all(cJSON *o, const struct vprof_latency_results *x)
 {
 	int ok = vprof_json_add_number(o, "version", 1) && vprof_json_add_string(o, "unit", x->unit) &&
+		 (!x->is_comparison || (vprof_json_add_string(o, "unit_path", x->unit_path) &&
+					vprof_json_add_number(o, "factor", x->factor) &&
+					vprof_json_add_number(o, "spread", x->spread))) &&
 		 (!x->is_comparison || write_side(cJSON_AddObjectToObject(o, "base"), &x->sides[0])) &&
 		 write_side(cJSON_AddObjectToObject(o, "new"), &x->sides[1]);
 

@@ -42,18 +42,31 @@ static void release_side(struct side *side)
 	vprof_latency_input_release(&side->input);
 }
 
-/* What a side's costs are divided by: seconds, or calls of a function. */
-static int count_units(const struct side *side, const char *per, double *n, struct vprof_error *err)
+/* What costs are told for: calls of a function; of two runs receipts, where there are some; else seconds. */
+static int find_units(struct vprof_latency_units *units, const struct vprof_paired_tree *pair, const char *per,
+		      struct vprof_error *err)
 {
-	*n = (double)side->tree.observed_ns / 1e9;
+	int found = 0;
+
 	if (per) {
-		*n = (double)vprof_annotated_calls(&side->tree, per);
-		if (*n <= 0)
-			return vprof_error_set(err, VPROF_ERR_INPUT,
-					       "no call of %s was seen: name a function as vprof report latency does",
-					       per);
+		vprof_latency_units_calls(units, pair, per);
+		for (int side = 0; side < 2; side++)
+			if (pair->sides[side] && units->n[side] <= 0)
+				return vprof_error_set(
+					err, VPROF_ERR_INPUT,
+					"no call of %s was seen: name a function as vprof report latency does", per);
+		return VPROF_OK;
 	}
-	return *n > 0 ? VPROF_OK : vprof_error_set(err, VPROF_ERR_INPUT, "the recording is empty");
+	if (pair->sides[0])
+		found = vprof_latency_units_receipts(units, pair);
+	if (found < 0)
+		return vprof_error_no_memory(err);
+	if (!found)
+		vprof_latency_units_seconds(units, pair);
+	for (int side = 0; side < 2; side++)
+		if (pair->sides[side] && units->n[side] <= 0)
+			return vprof_error_set(err, VPROF_ERR_INPUT, "the recording is empty");
+	return VPROF_OK;
 }
 
 static int fill_side(struct vprof_latency_results *r, int number, const struct side *side, const char *run,
@@ -81,17 +94,14 @@ static int rank(struct vprof_latency_results *r, struct side sides[2], const cha
 {
 	const struct vprof_annotated_tree *base = sides[0].is_there ? &sides[0].tree : NULL;
 	struct vprof_latency_ranking ranking = { .paths = { NULL, 0, 0 } };
+	struct vprof_latency_units units;
 	struct vprof_paired_tree pair;
-	double scale[2] = { 1, 1 };
 	int rc = vprof_paired_tree_build(&pair, base, &sides[1].tree, err);
 
-	for (int i = 0; i < 2 && !rc; i++) {
-		if (sides[i].is_there)
-			rc = count_units(&sides[i], per, &scale[i], err);
-		scale[i] = 1 / scale[i];
-	}
 	if (!rc)
-		rc = vprof_latency_rank(&ranking, &pair, scale, PATHS_MOST, err);
+		rc = find_units(&units, &pair, per, err);
+	if (!rc)
+		rc = vprof_latency_rank(&ranking, &pair, &units, PATHS_MOST, err);
 	if (!rc)
 		rc = vprof_latency_describe(r, &pair, &ranking, err);
 	vprof_latency_ranking_release(&ranking);

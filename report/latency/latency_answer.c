@@ -156,7 +156,7 @@ static enum vprof_latency_outcome answer_comparison(const struct vprof_latency_r
 	if (p) {
 		struct vprof_latency_path_result known = *p;
 
-		known.n_steps = p->n_whole ? p->n_whole : p->n_steps;
+		known.n_steps = p->n_whole ? p->n_whole : p->n_own;
 		vprof_latency_path_words(r, &known, NAMES_IN_SENTENCE, out);
 		vprof_text_add(out, p->n_whole ? ", with all that it calls, costs most more than in the base run: " :
 						 " costs most more than in the base run: ");

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/format_value.h"
 #include "report/latency/latency_answer.h"
@@ -32,6 +33,32 @@ static void add_side(const struct vprof_style *style, const struct vprof_latency
 	vprof_text_addf(&t, "%s calls of functions in %s contexts inferred", vprof_format_count(s->n_instances).s,
 			vprof_format_count(s->n_contexts).s);
 	vprof_report_labelled_text(style, !r->is_comparison ? "latency" : side ? "new" : "base", &t, out);
+}
+
+/* What costs are told for, and what all functions have in common. */
+static void add_unit(const struct vprof_style *style, const struct vprof_latency_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (*r->unit_path)
+		vprof_text_addf(&t, "costs are per %s: requests are received by %s (%s in base, %s in new); ", r->unit,
+				r->unit_path, vprof_format_count((uint64_t)r->sides[0].n_units).s,
+				vprof_format_count((uint64_t)r->sides[1].n_units).s);
+	else if (!strcmp(r->unit, "s"))
+		vprof_text_add(&t, "costs are per second of the recording: no receipt of requests was seen in both runs (--per "
+				   "FUNCTION: per call of it); ");
+	else
+		vprof_text_addf(&t, "costs are per call of %s (%s in base, %s in new); ", r->unit,
+				vprof_format_count((uint64_t)r->sides[0].n_units).s,
+				vprof_format_count((uint64_t)r->sides[1].n_units).s);
+	if (r->factor != 1)
+		vprof_text_addf(&t, "most functions cost %.3g times as much in new as in base: differences are beyond that",
+				r->factor);
+	else
+		vprof_text_add(&t, "most functions cost as much in both");
+	if (r->spread > 0)
+		vprof_text_addf(&t, ", give or take %s", vprof_format_percent(r->spread).s);
+	vprof_report_labelled_text(style, "unit", &t, out);
 }
 
 static const struct vprof_latency_node *end_of(const struct vprof_latency_results *r,
@@ -98,6 +125,11 @@ static void add_steps(const struct vprof_latency_results *r, const struct vprof_
 		}
 }
 
+static const char *name_of(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p, size_t step)
+{
+	return r->names[r->nodes[p->steps[step - 1].context].function].name;
+}
+
 static void add_difference(const struct vprof_style *style, const struct vprof_latency_results *r, size_t number,
 			   struct vprof_text *out)
 {
@@ -107,18 +139,17 @@ static void add_difference(const struct vprof_style *style, const struct vprof_l
 		[VPROF_LATENCY_PATH_VARIES] = " (not settled: it varies as much within the runs, or is small)",
 	};
 	const struct vprof_latency_path_result *p = &r->paths[number];
-	const struct vprof_latency_node *n = end_of(r, p);
+	const struct vprof_latency_node *n = &r->nodes[p->steps[p->n_own - 1].context];
 	struct vprof_text t = VPROF_TEXT_INIT;
 	char label[32];
 
 	snprintf(label, sizeof label, "%zu", number + 1);
 	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
 	vprof_report_labelled_text(style, label, &t, out);
-	vprof_text_addf(&t, "%s%s per %s, ", p->cost_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->cost_ns)).s,
-			r->unit);
-	if (p->n_whole)
-		vprof_text_addf(&t, "%s with all that it calls ",
-				r->names[r->nodes[p->steps[p->n_whole - 1].context].function].name);
+	vprof_text_addf(&t, "%s %s +%s per %s, ", name_of(r, p, p->n_own), p->is_own ? "by itself" : "with all that it calls",
+			vprof_format_duration(p->cost_ns).s, r->unit);
+	if (p->n_whole && p->n_whole != p->n_own)
+		vprof_text_addf(&t, "%s with all that it calls ", name_of(r, p, p->n_whole));
 	vprof_text_addf(&t, "between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
 	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
 	add_steps(r, p, &t);
@@ -146,6 +177,8 @@ void vprof_report_latency(const struct vprof_latency_results *r, const struct vp
 	vprof_answer_release(&answer);
 	for (int side = !r->is_comparison; side < 2; side++)
 		add_side(&style, r, side, out);
+	if (r->is_comparison)
+		add_unit(&style, r, out);
 	vprof_text_add(out, "\n");
 	for (size_t i = 0; i < r->n_paths && i < top; i++) {
 		if (r->is_comparison)

@@ -131,6 +131,9 @@ static void read_line(struct latency_text *t, const char *line)
 	} else if (sscanf(line, "idle %63s", name) == 1) {
 		from = function_number(t, name, 0);
 		t->history.functions.v[from].is_idle = 1;
+	} else if (sscanf(line, "condition %63s", name) == 1) {
+		from = function_number(t, name, 0);
+		t->history.functions.v[from].is_idle = VPROF_LATENCY_IDLE_CONDITION;
 	} else if (sscanf(line, "cannot %63s %u %u", name, &from, &to) == 3) {
 		const uint32_t function = function_number(t, name, 0);
 

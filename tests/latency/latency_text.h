@@ -3,6 +3,7 @@
  *
  *	recording 0 100                begin and end, ns
  *	idle epoll_wait                this function waits for work
+ *	condition cond_wait            this one waits for a condition variable
  *	cannot f 1 2                   a call of f never comes from place 1 to place 2
  *	thread main 0 100              name, begin, end; then "begin-cut", "end-cut", if it was there before or after
  *	event 5 main:1 read:2 | vfs_read:0 ; held new off disk skipped unpaired

@@ -186,17 +186,18 @@ static void make_run(struct server *s, gsl_rng *rng, int n_windows, struct vprof
 /* Does the comparison of two runs call anything changed? */
 static int is_alarm(gsl_rng *rng, const int n_windows[2], double per_alarm[N_FUNCTIONS])
 {
-	const double scale[2] = { 1, 1 };
 	struct server runs[2];
 	struct vprof_annotated_tree trees[2];
 	struct vprof_paired_tree pair;
 	struct vprof_latency_ranking ranking;
+	struct vprof_latency_units units;
 	int is = 0;
 
 	for (int i = 0; i < 2; i++)
 		make_run(&runs[i], rng, n_windows[i], &trees[i]);
 	assert_int_equal(vprof_paired_tree_build(&pair, &trees[0], &trees[1], NULL), 0);
-	assert_int_equal(vprof_latency_rank(&ranking, &pair, scale, 100, NULL), 0);
+	vprof_latency_units_seconds(&units, &pair);
+	assert_int_equal(vprof_latency_rank(&ranking, &pair, &units, 100, NULL), 0);
 	for (size_t i = 0; i < ranking.paths.n; i++)
 		if (ranking.paths.v[i].verdict == VPROF_LATENCY_CHANGED) {
 			const struct vprof_latency_function *f =

@@ -28,6 +28,7 @@ struct runs {
 	struct latency_text text[2];
 	struct vprof_annotated_tree tree[2];
 	struct vprof_paired_tree pair;
+	struct vprof_latency_units units;
 	struct vprof_latency_ranking ranking;
 };
 
@@ -35,7 +36,6 @@ static int has_three_windows; /* new: its last run's stacks are of three windows
 
 static void rank(struct runs *r, const char *base, const char *new, double base_units, double new_units)
 {
-	const double scale[2] = { 1 / base_units, 1 / new_units };
 	const char *texts[2] = { base, new };
 
 	for (int i = 0; i < 2; i++)
@@ -47,7 +47,8 @@ static void rank(struct runs *r, const char *base, const char *new, double base_
 			assert_int_equal(vprof_annotated_tree_build(&r->tree[i], &r->text[i].history, 1, NULL), 0);
 		}
 	assert_int_equal(vprof_paired_tree_build(&r->pair, base ? &r->tree[0] : NULL, &r->tree[1], NULL), 0);
-	assert_int_equal(vprof_latency_rank(&r->ranking, &r->pair, scale, 100, NULL), 0);
+	vprof_latency_units_even(&r->units, &r->pair, base_units, new_units);
+	assert_int_equal(vprof_latency_rank(&r->ranking, &r->pair, &r->units, 100, NULL), 0);
 }
 
 static void release(struct runs *r)
@@ -65,7 +66,7 @@ static const char *end_of(const struct runs *r, size_t path)
 	return r->pair.functions.v[r->pair.nodes.v[r->ranking.paths.v[path].node].function]->name;
 }
 
-/* A stretch that leads from one context of a path to another one is the path's, once. */
+/* A stretch that leads from one context to another one within serve is serve's, once. */
 static void test_stretches_count_once(void **state)
 {
 	static const char base[] = "recording 0 50\nthread main 0 50\nevent 0 main:1\nevent 50 main:1 ; held\n";
@@ -78,8 +79,9 @@ static void test_stretches_count_once(void **state)
 	(void)state;
 	rank(&r, base, new, 1, 1);
 	p = &r.ranking.paths.v[0];
-	/* main had all 50 of base; all 100 of new are of main, serve or lookup. */
-	assert_true(p->low == 50 && p->high == 50);
+	/* serve is new; it was there from 0 to 60, and perhaps until main was seen without it. */
+	assert_string_equal(end_of(&r, 0), "serve");
+	assert_true(p->n_whole == 2 && p->cost == 60 && p->low == 60 && p->high == 100);
 	release(&r);
 }
 
@@ -207,14 +209,70 @@ static void test_unbounded(void **state)
 
 	(void)state;
 	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1\nevent 50 main:2 g:1\nevent 100 main:1 f:1\n",
+	     "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1\nevent 30 main:1 f:1 ; held\nevent 60 main:2 g:1\n"
+	     "event 100 main:1 f:1\n",
+	     1, 1);
+	assert_int_equal(r.ranking.paths.n, 1);
+	assert_string_equal(end_of(&r, 0), "f");
+	assert_true(r.ranking.paths.v[0].cost == 30);
+	/* f has 30 of new at least, and may have had all of base */
+	assert_true(r.ranking.paths.v[0].low == -70 && r.ranking.paths.v[0].high == 100);
+	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_UNBOUNDED);
+	release(&r);
+}
+
+/* ... but that all of it together takes longer is known, and nobody beneath is named. */
+static void test_known_together(void **state)
+{
+	struct runs r = { 0 };
+
+	(void)state;
+	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1\nevent 50 main:2 g:1\nevent 100 main:1 f:1\n",
 	     "recording 0 200\nthread main 0 200\nevent 0 main:1 f:1\nevent 50 main:2 g:1\nevent 200 main:1 f:1\n", 1,
 	     1);
 	assert_int_equal(r.ranking.paths.n, 1);
 	assert_string_equal(end_of(&r, 0), "main");
-	assert_true(r.ranking.paths.v[0].cost == 100);
-	/* all that a run has, and no more: main and f, or main and g, may have had each gap */
-	assert_true(r.ranking.paths.v[0].low == -100 && r.ranking.paths.v[0].high == 200);
-	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_UNBOUNDED);
+	assert_true(!r.ranking.paths.v[0].is_own && r.ranking.paths.v[0].n_whole == 1);
+	assert_true(r.ranking.paths.v[0].low == 100 && r.ranking.paths.v[0].high == 100);
+	release(&r);
+}
+
+/* A cause in many small functions: the one that calls them, before a larger one of these elsewhere that is less than all
+ * of them together. */
+static void test_many_small(void **state)
+{
+	char base[16384], new[16384];
+	struct runs r = { 0 };
+
+	(void)state;
+	for (int is_new = 0; is_new < 2; is_new++) {
+		char *text = is_new ? new : base;
+		size_t n = (size_t)snprintf(text, sizeof base, "recording 0 3200\nthread main 0 3200\n");
+
+		for (int t = 0; t < 3200; t += 100) {
+			int at = t;
+
+			n += (size_t)snprintf(text + n, sizeof base - n,
+					      "event %d main:1 send:1\nevent %d main:1 send:1 ; held\n", at,
+					      at + (is_new ? 30 : 20));
+			at += is_new ? 30 : 20;
+			for (int k = 0; k < 5; k++, at += is_new ? 8 : 2)
+				n += (size_t)snprintf(text + n, sizeof base - n,
+						      "event %d main:2 match:%d part%d:1\n"
+						      "event %d main:2 match:%d part%d:1 ; held\n",
+						      at, k, k, at + (is_new ? 8 : 2), k, k);
+			n += (size_t)snprintf(text + n, sizeof base - n,
+					      "event %d main:3 rest:1\nevent %d main:3 rest:1 ; held\n", at, t + 100);
+		}
+	}
+	rank(&r, base, new, 1, 1);
+	assert_string_equal(end_of(&r, 0), "match");
+	assert_true(r.ranking.paths.v[0].cost == 32 * 30);
+	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
+	assert_string_equal(end_of(&r, 1), "send");
+	assert_true(r.ranking.paths.v[1].cost == 32 * 10);
+	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "match"), 1);
+	assert_int_equal(r.ranking.paths.n, 2); /* each part is told of with match */
 	release(&r);
 }
 
@@ -291,6 +349,41 @@ static void test_wait_in_request(void **state)
 	assert_int_equal(changed(&r, "lock"), 1);
 	assert_int_equal(changed(&r, "wait"), 0);
 	assert_int_equal(changed(&r, "poll"), 0);
+	release(&r);
+}
+
+/* A thread of a pool: waits for work in take, serves, writes, and waits for an answer in the same way. */
+static char *write_pool(char *text, size_t size, int wait, int answer)
+{
+	size_t n = (size_t)snprintf(text, size, "recording 0 1000\ncondition cond\nthread t 0 1000\n");
+
+	for (int t = 0; t < 1000; t += 50)
+		n += (size_t)snprintf(text + n, size - n,
+				      "event %d work:1 take:1 cond:1 | sys_futex:1 ; new\n"
+				      "event %d work:1 take:1 cond:1 | sys_futex:1 ; held off\n"
+				      "event %d work:2 serve:1 | sys_write:1 ; new\n"
+				      "event %d work:2 serve:2 cond:1 | sys_futex:1 ; new\n"
+				      "event %d work:2 serve:2 cond:1 | sys_futex:1 ; held off\n",
+				      t, t + wait, t + wait, t + wait + 1, t + wait + 1 + answer);
+	assert_true(n < size);
+	return text;
+}
+
+/* However little of its life a thread of a pool waits for work, that is idle; what it waits for in a request is not. */
+static void test_pool(void **state)
+{
+	char base[16384], new[16384];
+	struct runs r = { 0 };
+
+	(void)state;
+	rank(&r, write_pool(base, sizeof base, 10, 30), write_pool(new, sizeof new, 30, 15), 1, 1);
+	assert_int_equal(r.ranking.paths.n, 0);
+	release(&r);
+	memset(&r, 0, sizeof r);
+	rank(&r, write_pool(base, sizeof base, 30, 10), write_pool(new, sizeof new, 15, 30), 1, 1);
+	assert_string_equal(end_of(&r, 0), "sys_futex");
+	assert_int_equal(changed(&r, "serve"), 1);
+	assert_int_equal(changed(&r, "take"), 0);
 	release(&r);
 }
 
@@ -396,8 +489,11 @@ int main(void)
 		cmocka_unit_test(test_scaled),
 		cmocka_unit_test(test_same_run),
 		cmocka_unit_test(test_unbounded),
+		cmocka_unit_test(test_known_together),
+		cmocka_unit_test(test_many_small),
 		cmocka_unit_test(test_idle_varies_with_load),
 		cmocka_unit_test(test_wait_in_request),
+		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_missing_switch),
 		cmocka_unit_test(test_error_of_busy_time),
 		cmocka_unit_test(test_two_parts_alike),

@@ -33,7 +33,7 @@ static struct vprof_latency_results *describe(const char *base, const char *new)
 	struct vprof_paired_tree pair;
 	struct vprof_latency_ranking ranking;
 	struct vprof_latency_results *r = vprof_latency_results_new();
-	const double scale[2] = { 0.1, 0.1 };
+	struct vprof_latency_units units;
 	const char *texts[2] = { base, new };
 
 	for (int i = !base; i < 2; i++) {
@@ -41,7 +41,8 @@ static struct vprof_latency_results *describe(const char *base, const char *new)
 		assert_int_equal(vprof_annotated_tree_build(&tree[i], &text[i].history, 1, NULL), 0);
 	}
 	assert_int_equal(vprof_paired_tree_build(&pair, base ? &tree[0] : NULL, &tree[1], NULL), 0);
-	assert_int_equal(vprof_latency_rank(&ranking, &pair, scale, 100, NULL), 0);
+	vprof_latency_units_even(&units, &pair, 10, 10);
+	assert_int_equal(vprof_latency_rank(&ranking, &pair, &units, 100, NULL), 0);
 	assert_int_equal(vprof_latency_describe(r, &pair, &ranking, NULL), 0);
 	vprof_latency_ranking_release(&ranking);
 	vprof_paired_tree_release(&pair);

@@ -22,7 +22,7 @@ struct vprof_latency_function {
 	const char *file;    /* base name of the program or library; "": the kernel, or not known */
 	uint8_t layer;	     /* enum vprof_latency_layer */
 	uint8_t is_start;    /* it starts the program or a thread: it is called once */
-	uint8_t is_idle;     /* what sleeps in it waits for work or time (epoll_wait, accept, nanosleep) */
+	uint8_t is_idle;     /* what sleeps in it waits for work or time (epoll_wait, accept, nanosleep); see below */
 	const char *display; /* "name@source.c" of several of one name in the file; NULL: the name */
 };
 
@@ -30,6 +30,13 @@ static inline const char *vprof_latency_function_display(const struct vprof_late
 {
 	return f->display ? f->display : f->name;
 }
+
+/* is_idle of poll and select: unless the library that has their wrappers calls these for a function of its own, as the
+ * resolver does. A server waits for work itself. */
+#define VPROF_LATENCY_IDLE_POLL 2
+/* is_idle of what waits for a condition variable: where a thread does nothing else in what it calls again and again,
+ * as those of a pool do that take work off a queue (annotated_tree.h) */
+#define VPROF_LATENCY_IDLE_CONDITION 3
 
 struct vprof_latency_frame {
 	uint32_t function, place; /* place: any number; equal ones of a function are the same */

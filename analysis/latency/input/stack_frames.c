@@ -152,20 +152,42 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int is_idle_call(const char *name)
+static uint8_t is_idle_call(const char *name)
 {
+	static const char *const polls[] = { "sys_poll", "sys_ppoll", "sys_select", "sys_pselect6" };
 	static const char *const names[] = {
-		"sys_poll",	    "sys_ppoll",	   "sys_select",	  "sys_pselect6",
 		"sys_epoll_wait",   "sys_epoll_pwait",	   "sys_epoll_pwait2",	  "sys_accept",
 		"sys_accept4",	    "sys_nanosleep",	   "sys_clock_nanosleep", "sys_wait4",
 		"sys_waitid",	    "sys_rt_sigtimedwait", "sys_pause",		  "sys_rt_sigsuspend",
 		"sys_io_getevents",
 	};
 
+	for (size_t i = 0; i < sizeof polls / sizeof *polls; i++)
+		if (!strcmp(name, polls[i]))
+			return VPROF_LATENCY_IDLE_POLL;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			return 1;
 	return 0;
+}
+
+static int is_condition_wait(const char *name)
+{
+	static const char *const names[] = { "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait",
+					     "cnd_timedwait" };
+
+	name += strspn(name, "_");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
+}
+
+static uint8_t idle_of(const char *name, uint8_t layer)
+{
+	if (layer == VPROF_LATENCY_KERNEL)
+		return is_idle_call(name);
+	return is_condition_wait(name) ? VPROF_LATENCY_IDLE_CONDITION : 0;
 }
 
 static int is_start(const char *name)
@@ -201,7 +223,7 @@ static uint32_t find_displayed(struct vprof_stack_frames *g, const char *name, c
 					      kept_file,
 					      layer,
 					      layer != VPROF_LATENCY_KERNEL && is_start(kept),
-					      layer == VPROF_LATENCY_KERNEL && is_idle_call(kept),
+					      idle_of(kept, layer),
 					      kept_display };
 	vprof_hash_index_put(&g->by_function, at, hash, (uint32_t)g->history->functions.n - 1);
 	return (uint32_t)g->history->functions.n - 1;

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Costs for each request that a server receives, and the factor by which all of a run is slower. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/latency/path_ranking.h"
+#include "latency_text.h"
+
+struct runs {
+	struct latency_text text[2];
+	struct vprof_annotated_tree tree[2];
+	struct vprof_paired_tree pair;
+	struct vprof_latency_units units;
+	struct vprof_latency_ranking ranking;
+};
+
+static void pair(struct runs *r, const char *base, const char *new)
+{
+	const char *texts[2] = { base, new };
+
+	memset(r, 0, sizeof *r);
+	for (int i = 0; i < 2; i++) {
+		latency_text_read(&r->text[i], texts[i]);
+		assert_int_equal(vprof_annotated_tree_build(&r->tree[i], &r->text[i].history, 1, NULL), 0);
+	}
+	assert_int_equal(vprof_paired_tree_build(&r->pair, &r->tree[0], &r->tree[1], NULL), 0);
+}
+
+static void release(struct runs *r)
+{
+	vprof_latency_ranking_release(&r->ranking);
+	vprof_paired_tree_release(&r->pair);
+	for (int i = 0; i < 2; i++) {
+		vprof_annotated_tree_release(&r->tree[i]);
+		latency_text_release(&r->text[i]);
+	}
+}
+
+#define STEPS 20	/* functions of a request beside the lookup */
+#define SERVER_SIZE 2000000
+#define SERVER_NS 64000
+
+/* A server in a closed loop: each request is received, takes steps of `step` ns each and a lookup. receive: the system
+ * call; beneath: what the kernel does in it. skip: from the so-manieth request on calls are left out. */
+static char *write_server(const char *receive, const char *beneath, int step, int lookup, int skip)
+{
+	char *text = malloc(SERVER_SIZE);
+	size_t n = (size_t)snprintf(text, SERVER_SIZE, "recording 0 %d\nthread main 0 %d\n", SERVER_NS, SERVER_NS);
+	int i = 0;
+
+	for (int t = 0; t + 10 + STEPS * step + lookup <= SERVER_NS; i++) {
+		if (!skip || i < skip || i % 4 == 0) {
+			n += (size_t)snprintf(text + n, SERVER_SIZE - n, "event %d main:1 read_request:1 | %s:1 ; new%s\n", t,
+					      receive, skip && i >= skip ? " skipped" : "");
+			n += (size_t)snprintf(text + n, SERVER_SIZE - n, "event %d main:1 read_request:1 | %s:1 %s ; held\n",
+					      t + 10, receive, beneath);
+		}
+		t += 10;
+		for (int k = 0; k < STEPS; k++, t += step)
+			n += (size_t)snprintf(text + n, SERVER_SIZE - n, "event %d main:%d step%d:1\nevent %d main:%d step%d:1 ; held\n", t,
+					      k + 2, k, t + step, k + 2, k);
+		n += (size_t)snprintf(text + n, SERVER_SIZE - n, "event %d main:99 lookup:1\nevent %d main:99 lookup:1 ; held\n", t,
+				      t + lookup);
+		t += lookup;
+	}
+	assert_true(n < SERVER_SIZE);
+	return text;
+}
+
+static void pair_servers(struct runs *r, char *base, char *new)
+{
+	pair(r, base, new);
+	free(base);
+	free(new);
+}
+
+static const char *first(const struct runs *r)
+{
+	return r->pair.functions.v[r->pair.nodes.v[r->ranking.paths.v[0].node].function]->name;
+}
+
+static void rank(struct runs *r)
+{
+	assert_int_equal(vprof_latency_rank(&r->ranking, &r->pair, &r->units, 100, NULL), 0);
+}
+
+/* Both runs use the whole CPU. Per second the steps cost less in new; per request they cost the same. */
+static void test_receipts(void **state)
+{
+	struct runs r;
+
+	(void)state;
+	pair_servers(&r, write_server("sys_recvfrom", "", 5, 20, 0), write_server("sys_recvfrom", "", 5, 200, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
+	assert_true(r.units.n[0] == SERVER_NS / 130 && r.units.n[1] == SERVER_NS / 310);
+	rank(&r);
+	assert_true(r.ranking.factor == 1 && r.ranking.spread < 0.01);
+	assert_string_equal(first(&r), "lookup");
+	assert_true(fabs(r.ranking.paths.v[0].cost - 180) < 2);
+	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
+	assert_true(r.ranking.paths.n == 1 || r.ranking.paths.v[1].verdict != VPROF_LATENCY_CHANGED);
+	release(&r);
+}
+
+/* read() receives where something of a socket is seen beneath it, and else may be of a file. */
+static void test_read(void **state)
+{
+	struct runs r;
+
+	(void)state;
+	pair_servers(&r, write_server("sys_read", "sock_read_iter:1", 5, 20, 0),
+		     write_server("sys_read", "vfs_read:1", 5, 20, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
+	release(&r);
+	pair_servers(&r, write_server("sys_read", "vfs_read:1", 5, 20, 0), write_server("sys_read", "vfs_read:1", 5, 20, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 0);
+	release(&r);
+}
+
+/* Calls were left out: they are taken to come at the rate at which they came before. */
+static void test_left_out(void **state)
+{
+	struct runs r;
+
+	(void)state;
+	pair_servers(&r, write_server("sys_recvfrom", "", 5, 20, 0), write_server("sys_recvfrom", "", 5, 20, 100));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
+	assert_true(fabs(r.units.n[1] / r.units.n[0] - 1) < 0.02);
+	release(&r);
+}
+
+/* Without requests, per second: what all functions have in common tells that only the lookup takes longer. */
+static void test_factor(void **state)
+{
+	struct runs r;
+
+	(void)state;
+	pair_servers(&r, write_server("sys_pread64", "", 5, 20, 0), write_server("sys_pread64", "", 5, 200, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 0);
+	vprof_latency_units_seconds(&r.units, &r.pair);
+	rank(&r);
+	assert_true(fabs(r.ranking.factor - 130.0 / 310) < 0.01);
+	assert_string_equal(first(&r), "lookup");
+	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
+	assert_true(r.ranking.paths.n == 1 || r.ranking.paths.v[1].verdict != VPROF_LATENCY_CHANGED);
+	release(&r);
+}
+
+/* A machine on which everything takes 1.4 times as long: that is no cause of any function's. */
+static void test_slower_machine(void **state)
+{
+	struct runs r;
+
+	(void)state;
+	pair_servers(&r, write_server("sys_recvfrom", "", 10, 20, 0), write_server("sys_recvfrom", "", 14, 28, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
+	rank(&r);
+	assert_true(fabs(r.ranking.factor - 1.4) < 0.01);
+	for (size_t i = 0; i < r.ranking.paths.n; i++)
+		assert_int_not_equal(r.ranking.paths.v[i].verdict, VPROF_LATENCY_CHANGED);
+	release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_receipts), cmocka_unit_test(test_read),
+		cmocka_unit_test(test_left_out), cmocka_unit_test(test_factor),
+		cmocka_unit_test(test_slower_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
