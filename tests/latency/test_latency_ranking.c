@@ -34,6 +34,22 @@ struct runs {
 
 static int has_three_windows; /* new: its last run's stacks are of three windows that have no time between them */
 
+static int is_c_library; /* poll waits for work, but where resolve calls it: both are of one library */
+
+static void place_functions(struct vprof_latency_history *h)
+{
+	for (size_t i = 0; i < h->functions.n; i++) {
+		struct vprof_latency_function *f = &h->functions.v[i];
+
+		if (!strcmp(f->name, "sys_poll"))
+			f->is_idle = VPROF_LATENCY_IDLE_POLL;
+		if (!strcmp(f->name, "poll") || !strcmp(f->name, "resolve")) {
+			f->layer = VPROF_LATENCY_LIBRARY;
+			f->file = "libc.so.6";
+		}
+	}
+}
+
 static void rank(struct runs *r, const char *base, const char *new, double base_units, double new_units)
 {
 	const char *texts[2] = { base, new };
@@ -41,6 +57,8 @@ static void rank(struct runs *r, const char *base, const char *new, double base_
 	for (int i = 0; i < 2; i++)
 		if (texts[i]) {
 			latency_text_read(&r->text[i], texts[i]);
+			if (is_c_library)
+				place_functions(&r->text[i].history);
 			for (uint64_t w = 0; w < 3 && i && has_three_windows; w++)
 				*VPROF_PUSH(&r->text[i].history.windows) =
 					(struct vprof_latency_window){ w * 500, w < 2 ? w * 500 + 500 : 1599, w * 500 };
@@ -387,6 +405,29 @@ static void test_pool(void **state)
 	release(&r);
 }
 
+/* The C library polls for a function of its own: a request waits for the resolver. */
+static void test_resolver(void **state)
+{
+	static const char base[] = "recording 0 1000\nthread a 0 1000\n"
+				   "event 0 main:1 poll:1 | sys_poll:1 ; new\nevent 900 main:1 poll:1 | sys_poll:1 ; held off\n"
+				   "event 900 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; new\n"
+				   "event 1000 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; held off\n";
+	static const char new[] = "recording 0 1000\nthread a 0 1000\n"
+				  "event 0 main:1 poll:1 | sys_poll:1 ; new\nevent 500 main:1 poll:1 | sys_poll:1 ; held off\n"
+				  "event 500 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; new\n"
+				  "event 1000 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; held off\n";
+	struct runs r = { 0 };
+
+	(void)state;
+	is_c_library = 1;
+	rank(&r, base, new, 1, 1);
+	is_c_library = 0;
+	assert_int_equal(r.ranking.paths.n, 1);
+	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "resolve"), 1);
+	assert_true(r.ranking.paths.v[0].cost == 400 && r.ranking.total[0] == 100);
+	release(&r);
+}
+
 /* A thread that sleeps between events that are hours apart for it; of one sleep the switch back in is missing. What it
  * did in that time is not known, so it is no cost, and nothing is settled by it. */
 static void test_missing_switch(void **state)
@@ -494,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_idle_varies_with_load),
 		cmocka_unit_test(test_wait_in_request),
 		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_resolver),
 		cmocka_unit_test(test_missing_switch),
 		cmocka_unit_test(test_error_of_busy_time),
 		cmocka_unit_test(test_two_parts_alike),

@@ -95,8 +95,8 @@ static void test_difference(void **state)
 	expect_answer(
 		r, VPROF_LATENCY_ANSWERED,
 		"main > serve > resolve > [kernel] sys_connect > tcp_connect costs most more than in the base run: "
-		"500 ms per s; a call takes 6.00 s, and was not seen in the base run.");
-	expect_report(r, "between +500 ms and +500 ms");
+		"600 ms per s; a call takes 6.00 s, and was not seen in the base run.");
+	expect_report(r, "between +600 ms and +600 ms");
 	vprof_latency_results_free(r);
 	r = describe(good, good);
 	expect_answer(r, VPROF_LATENCY_SAME,
