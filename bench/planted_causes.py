@@ -227,7 +227,7 @@ FIRST = {  # those of which the ranking was known when its rules were made
     "nested loop": Postgres("ExecNestLoop|ExecMaterial|tuplestore_gettuple",
                             "select count(*) from words a, words b where a.part = 1 and b.part = 2 and a.id = b.id + 1;",
                             settings=["enable_hashjoin=off", "enable_mergejoin=off", "enable_memoize=off", "enable_indexscan=off", "enable_bitmapscan=on"]),
-    "small buffers": Postgres("ReadBuffer_common|mdread|FileRead|sys_pread64", "select count(*) from words where part = 3;",
+    "small buffers": Postgres("ReadBuffer_common|mdread|FileRead|sys_pread64", "select sum(length(word)) from words where part = 3;",
                               settings=["shared_buffers=128kB"]),
     "a connection each": Postgres("InitPostgres|BackendStartup|fork_process|RelationCacheInitialize|InitCatalogCache", POINT, bad_options=["-C"]),
     "no prepared plans": Postgres("pg_plan_quer|standard_planner|raw_parser|parse_analyze", POINT, options=["-M", "prepared"], bad_options=["-M", "simple"]),
@@ -237,7 +237,7 @@ FIRST = {  # those of which the ranking was known when its rules were made
                           before="create function audit() returns trigger language plpgsql as $$ begin perform count(*) from words where part = 5; return new; "
                                  "end $$; create trigger audit after update on pgbench_accounts for each row execute function audit()",
                           settings=["synchronous_commit=off"], good_settings=["synchronous_commit=off"]),
-    "htaccess": Httpd("ap_parse_htaccess|ap_directory_walk|sys_openat", "<Directory FOLDER>\nAllowOverride All\n</Directory>",
+    "htaccess": Httpd("ap_parse_htaccess|ap_directory_walk|sys_openat", "<Directory FOLDER>\nAllowOverride All\n</Directory>", "<Directory FOLDER>\nAllowOverride None\n</Directory>",
                       page="a/b/c/d/e/f/g/h/index.html"),
     "compression": Httpd("deflate", "SetOutputFilter DEFLATE", modules=["filter", "deflate"], size=60000),
     "verbose log": Httpd("ap_log_rerror|ap_log_cserror|ap_log_error|log_error", "LogLevel trace8"),

@@ -3,6 +3,7 @@
  * matter. What a gap means for all frames of its stacks is worked out once for each pair of stacks, at the end. */
 #include "analysis/latency/annotated_tree.h"
 
+#include "analysis/latency/likely_time.h"
 #include "common/parallel.h"
 #include "common/search.h"
 
@@ -14,6 +15,8 @@ struct worker {
 	uint32_t *begun_blocks;
 	struct vprof_latency_instance *kept; /* [nodes * n_kept] the slowest of each node, in no order */
 	uint32_t *n_kept;		     /* [nodes] */
+	uint64_t *direct_ns;		     /* [nodes] own time that is in no pool */
+	struct vprof_likely_time likely;
 	uint64_t *slept_ns;		     /* [nodes] of the thread that is being looked at, interruptibly */
 	VPROF_ARRAY(uint32_t) slept;	     /* the nodes of which that is not 0 */
 	uint64_t n_instances;
@@ -143,7 +146,11 @@ static int add_own(void *worker, const struct vprof_latency_gap *gap, uint64_t f
 {
 	struct worker *w = worker;
 	uint32_t node = gap_node(w->build->out, gap), *slot;
+	int ret = vprof_likely_time_gap(&w->likely, gap, from, ns);
 
+	if (ret)
+		return ret < 0 ? ret : 0;
+	w->direct_ns[node] += ns;
 	if (w->build->is_idle[node] && gap->flags & (VPROF_LATENCY_OFF_CPU | VPROF_LATENCY_UNPAIRED))
 		return 0; /* add_idle() */
 	if (!ns || !is_sleep(gap)) {
@@ -188,6 +195,7 @@ static int infer_thread(void *build, int worker, size_t group)
 		ret = vprof_latency_infer(&w->inference, (uint32_t)i);
 		lived_ns += vprof_latency_observed(h, t->end) - vprof_latency_observed(h, t->begin);
 	}
+	vprof_likely_time_end(&w->likely);
 	end_sleeps(w, lived_ns);
 	return ret;
 }
@@ -360,6 +368,28 @@ static int waits_for_work(const struct vprof_annotated_tree *t, uint32_t node)
 	return is_idle == VPROF_LATENCY_IDLE_POLL ? !is_for_itself(t, node) : is_idle == 1;
 }
 
+/* Own time as it likely was, of all workers' pools. */
+static int share_pools(struct build *b)
+{
+	struct vprof_annotated_tree *t = b->out;
+	const struct vprof_likely_time **parts = malloc(((size_t)b->n_workers + 1) * sizeof *parts);
+	double *likely_ns = calloc(b->n_nodes, sizeof *likely_ns);
+	int ret = parts && likely_ns ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (int w = 0; w < b->n_workers && !ret; w++) {
+		parts[w] = &b->workers[w].likely;
+		for (size_t node = 0; node < b->n_nodes; node++)
+			likely_ns[node] += (double)b->workers[w].direct_ns[node];
+	}
+	if (!ret && b->n_workers)
+		ret = vprof_likely_time_share(parts, b->n_workers, likely_ns, t->own_blocks, VPROF_LATENCY_BLOCKS);
+	for (size_t node = 0; node < b->n_nodes && !ret; node++)
+		t->contexts[node].likely_ns = likely_ns[node];
+	free(parts);
+	free(likely_ns);
+	return ret;
+}
+
 static int find_idle(struct build *b)
 {
 	const struct vprof_annotated_tree *t = b->out;
@@ -380,7 +410,7 @@ static int join(struct build *b)
 		for (size_t node = 0; node < b->n_nodes; node++)
 			add_contexts(&t->contexts[node], &from->contexts[node]);
 		for (size_t i = 0; i < b->n_nodes * VPROF_LATENCY_BLOCKS; i++) {
-			t->own_blocks[i] += from->own_blocks[i];
+			t->own_blocks[i] += (double)from->own_blocks[i];
 			t->sleep_blocks[i] += from->sleep_blocks[i];
 			t->begun_blocks[i] += from->begun_blocks[i];
 		}
@@ -393,7 +423,7 @@ static int join(struct build *b)
 		t->gaps.n += from->gaps.v.n;
 		t->n_instances += from->n_instances;
 	}
-	if (find_pools(b))
+	if (find_pools(b) || share_pools(b))
 		return VPROF_ERR_NOMEM;
 	add_idle(b);
 	return join_kept(b);
@@ -412,8 +442,14 @@ static int prepare(struct build *b)
 		w->n_kept = calloc(b->n_nodes, sizeof *w->n_kept);
 		w->sleep_blocks = calloc(b->n_nodes * VPROF_LATENCY_BLOCKS, sizeof *w->sleep_blocks);
 		w->slept_ns = calloc(b->n_nodes, sizeof *w->slept_ns);
+		w->direct_ns = calloc(b->n_nodes, sizeof *w->direct_ns);
+		w->likely = (struct vprof_likely_time){ .history = b->history,
+							.tree = &b->out->tree,
+							.nodes = b->out->nodes,
+							.block_length = b->out->observed_ns / b->out->n_blocks + 1,
+							.n_blocks = b->out->n_blocks };
 		if (!w->contexts || !w->own_blocks || !w->begun_blocks || !w->kept || !w->n_kept || !w->slept_ns ||
-		    !w->sleep_blocks)
+		    !w->sleep_blocks || !w->direct_ns || vprof_likely_time_begin(&w->likely))
 			return VPROF_ERR_NOMEM;
 		w->inference = (struct vprof_latency_inference){ .history = b->history,
 								 .tree = &b->out->tree,
@@ -437,6 +473,8 @@ static void release_workers(struct build *b)
 		free(b->workers[i].kept);
 		free(b->workers[i].n_kept);
 		free(b->workers[i].slept_ns);
+		free(b->workers[i].direct_ns);
+		vprof_likely_time_release(&b->workers[i].likely);
 		free(b->workers[i].sleep_blocks);
 		VPROF_ARRAY_RELEASE(&b->workers[i].slept);
 	}

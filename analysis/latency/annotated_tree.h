@@ -39,6 +39,7 @@ struct vprof_latency_context { /* of a node of the tree */
 	uint64_t aggressive_ns; /* sums over instances: of the paper's aggressive latencies */
 	uint64_t longest_ns;	/* ... of the most that each may have lasted */
 	uint64_t own_ns, own_low_ns, own_high_ns;
+	double likely_ns;	     /* own time as it likely was */
 	uint64_t own_off_ns;	     /* of own_ns, without a CPU */
 	uint64_t own_sleep_ns;	     /* ... asleep interruptibly, or perhaps */
 	uint64_t own_idle_ns;	     /* ... asleep until there is work, or perhaps: see above */
@@ -53,7 +54,7 @@ struct vprof_annotated_tree {
 	uint32_t *nodes;			/* [frames of the history] node of each frame */
 	uint32_t *paths;			/* [stacks] path of each */
 	struct vprof_latency_context *contexts; /* [nodes]; the root's own time is that of which nothing is known */
-	uint64_t *own_blocks;	/* [nodes * VPROF_LATENCY_BLOCKS] own_ns in each of n_blocks equal parts of the time
+	double *own_blocks;	/* [nodes * VPROF_LATENCY_BLOCKS] likely_ns in each of n_blocks equal parts of the time
 				   observed, without interruptible sleep */
 	uint64_t *sleep_blocks; /* ... and that sleep, but in functions that wait for work */
 	uint32_t *begun_blocks; /* ... and n_begun */

@@ -75,6 +75,7 @@ static struct vprof_latency_figures figures(const struct vprof_annotated_tree *t
 		.own_low_ns = (double)c->own_low_ns,
 		.own_high_ns = (double)c->own_high_ns,
 		.own_off_ns = (double)c->own_off_ns,
+		.own_likely_ns = c->likely_ns,
 		.own_idle_ns = (double)c->own_idle_ns,
 		.call_low_ns = n > 0 ? (double)c->low_ns / (n + (double)c->n_unsure) : NAN,
 		.call_high_ns = n > 0 ? (double)(has_windows ? c->high_ns : c->longest_ns) / n : NAN,

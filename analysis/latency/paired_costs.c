@@ -10,11 +10,6 @@
 #define FACTOR_MIN 0.01 /* the logarithm of one that is worth a word */
 #define LEAST_VARIANCE 0.01 /* of a logarithm: contexts that are known better than that tell the factor equally well */
 
-static double less(uint64_t a, uint64_t b)
-{
-	return a > b ? (double)(a - b) : 0;
-}
-
 static const struct vprof_latency_context *context_of(const struct vprof_paired_costs *c, int side, uint32_t node)
 {
 	return c->tree->sides[side] ? vprof_paired_context(c->tree, side, node) : NULL;
@@ -52,6 +47,16 @@ uint64_t vprof_paired_costs_sure_idle(const struct vprof_paired_costs *c, int si
 	return !x || idle < x->own_unpaired_ns ? 0 : idle - x->own_unpaired_ns;
 }
 
+/* Without idle time; of two runs as it likely was. */
+static double own_time(const struct vprof_paired_costs *c, int side, uint32_t node)
+{
+	const struct vprof_latency_context *x = context_of(c, side, node);
+	double all = c->tree->sides[0] ? x->likely_ns : (double)x->own_ns;
+	double idle = (double)vprof_paired_costs_idle(c, side, node);
+
+	return all > idle ? all - idle : 0;
+}
+
 /* Squared standard error of the cost of what took so long in each block: by how much that differs from what is due to
  * the units of work in the block. */
 static double squared_error(const double *blocks, const double *parts, uint32_t n_blocks, double scale)
@@ -82,7 +87,7 @@ static int fill_side(struct vprof_paired_costs *c, int side, const double *parts
 		double *to = blocks + (size_t)parent * VPROF_LATENCY_BLOCKS;
 
 		if (x) {
-			c->own[side][i] = c->scale[side] * less(x->own_ns, vprof_paired_costs_idle(c, side, i));
+			c->own[side][i] = c->scale[side] * own_time(c, side, i);
 			c->idle[side][i] += vprof_paired_costs_idle(c, side, i);
 			c->sure_idle[side][i] += vprof_paired_costs_sure_idle(c, side, i);
 		}
@@ -94,7 +99,7 @@ static int fill_side(struct vprof_paired_costs *c, int side, const double *parts
 			size_t at = (size_t)node * VPROF_LATENCY_BLOCKS + b;
 
 			if (x)
-				own[b] = (double)t->own_blocks[at] + (c->is_await[i] ? 0 : (double)t->sleep_blocks[at]);
+				own[b] = t->own_blocks[at] + (c->is_await[i] ? 0 : (double)t->sleep_blocks[at]);
 			under[b] += own[b];
 			to[b] += under[b];
 		}
@@ -155,7 +160,7 @@ static size_t gather_ratios(const struct vprof_paired_costs *c, const struct vpr
 			double own[VPROF_LATENCY_BLOCKS] = { 0 };
 
 			for (uint32_t b = 0; b < t->n_blocks; b++)
-				own[b] = (double)t->own_blocks[at + b] +
+				own[b] = t->own_blocks[at + b] +
 					 (c->is_await[i] ? 0 : (double)t->sleep_blocks[at + b]);
 			variance += squared_error(own, units->part[side], t->n_blocks, c->scale[side]) /
 				    (c->own[side][i] * c->own[side][i]);

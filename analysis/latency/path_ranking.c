@@ -4,10 +4,11 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define PART_MIN (1.0 / 3)   /* of what a context costs more: if one further in does, that is told of */
+#define PART_MIN 0.5	    /* of what a context costs more: from that on it is told of the one further in */
 #define LEAST_CHANCE 0.05   /* that it costs less more than `least` */
 #define CHANGE_MIN 0.01	    /* of new's costs: a smaller difference is not worth a word */
 #define ERROR_CHANCE 1.2e-5 /* that a difference exceeds what it must by chance: six standard errors of 16 parts */
+#define PARTS_MIN 4	    /* of a recording: fewer may be alike by chance, and then have no error */
 #define WHOLE_MIN (1.0 / 3) /* of what a context costs more: the path's part */
 #define WINDOW_CHANCE 0.025 /* that windows differ from the rest so much to either side */
 /* ... or new's cost this many times base's, if the difference is that share of new's costs, and neither its error nor
@@ -31,8 +32,9 @@ struct ranking {
 	const struct vprof_paired_tree *tree;
 	const struct vprof_latency_units *units;
 	struct vprof_paired_costs costs;
-	double *largest;	 /* [nodes] of the candidates in it, as far as it is surely more: its cost */
-	unsigned char *is_whole; /* [nodes] it is a candidate with all beneath */
+	double *largest, *surest; /* [nodes] of what its children cost more: as far as that is known; at least, by the bounds */
+	unsigned char *is_whole;  /* [nodes] if it is told of, then with all beneath */
+	unsigned char *has_known; /* [nodes] of it or something beneath it is known to cost more */
 	uint32_t *heaviest;	 /* [nodes] the child that costs most more; 0: none */
 	VPROF_ARRAY(struct candidate) candidates;
 };
@@ -81,30 +83,63 @@ static double cost_under(const struct ranking *g, uint32_t node)
 	return g->costs.under[1][node] - g->costs.under[0][node];
 }
 
-/* From the innermost contexts outward: is it the place where a difference arises? by_cost: take differences as they are.
- */
-static double find_places(const struct ranking *g, int by_cost)
+/* How long a context was on the stack, or had the time for itself, without idle time. */
+static struct bounds bounds_of(const struct ranking *g, int side, uint32_t node, int is_own)
 {
-	memset(g->heaviest, 0, g->tree->nodes.n * sizeof *g->heaviest);
-	memset(g->largest, 0, g->tree->nodes.n * sizeof *g->largest);
-	memset(g->is_whole, 0, g->tree->nodes.n);
+	const struct vprof_paired_costs *costs = &g->costs;
+	const struct vprof_latency_context *c = context_of(g, side, node);
+	double scale = costs->scale[side];
+
+	if (!c)
+		return (struct bounds){ 0, 0 };
+	if (is_own)
+		return (struct bounds){ scale * less(c->own_low_ns, vprof_paired_costs_idle(costs, side, node)),
+					scale * less(c->own_high_ns, vprof_paired_costs_sure_idle(costs, side, node)) };
+	return (struct bounds){ scale * less(c->low_ns, costs->idle[side][node]),
+				scale * less(c->high_ns, costs->sure_idle[side][node]) };
+}
+
+static struct bounds difference(const struct ranking *g, uint32_t node, int is_own)
+{
+	struct bounds old = bounds_of(g, 0, node, is_own), new = bounds_of(g, 1, node, is_own);
+
+	return (struct bounds){ new.low - old.high, new.high - old.low };
+}
+
+/* The difference as far as chance does not explain it; by_cost: as it is. */
+static double known(const struct candidate *c, int by_cost)
+{
+	return by_cost || c->least > 0 ? c->cost : 0;
+}
+
+/* From the innermost contexts outward: where may a difference arise? Returns whether any is known. */
+static int find_places(const struct ranking *g, int by_cost)
+{
+	for (uint32_t i = 0; i < g->tree->nodes.n; i++) {
+		g->heaviest[i] = 0;
+		g->largest[i] = g->surest[i] = 0;
+		g->has_known[i] = 0;
+	}
 	for (uint32_t i = (uint32_t)g->tree->nodes.n; i-- > 1;) {
 		struct candidate own = candidate_of(g, i, 1), all = candidate_of(g, i, 0);
-		double own_cost = by_cost || own.least > 0 ? own.cost : 0, all_cost = by_cost || all.least > 0 ? all.cost : 0;
+		double own_cost = known(&own, by_cost), all_cost = known(&all, by_cost);
 		double most = own_cost > all_cost ? own_cost : all_cost;
+		double sure = all_cost > 0 ? difference(g, i, 0).low : 0;
 		uint32_t parent = g->tree->nodes.v[i].parent;
+		int is_further = g->largest[i] >= PART_MIN * most || (sure > 0 && g->surest[i] >= PART_MIN * sure);
 
-		if (most > 0 && g->largest[i] < PART_MIN * most) {
-			g->is_whole[i] = all_cost >= PART_MIN * own_cost;
-			g->largest[i] = g->is_whole[i] ? all_cost : own_cost;
-		}
-		if (g->largest[i] > g->largest[parent])
-			g->largest[parent] = g->largest[i];
+		g->has_known[i] |= most > 0;
+		g->is_whole[i] = g->has_known[i] ? !is_further && all_cost >= PART_MIN * own_cost : 1;
+		g->has_known[parent] |= g->has_known[i];
+		if (all_cost > g->largest[parent])
+			g->largest[parent] = all_cost;
+		if (sure > g->surest[parent])
+			g->surest[parent] = sure;
 		if (g->tree->nodes.v[i].side[1] != VPROF_NONE && all.cost > 0 &&
 		    (!g->heaviest[parent] || all.cost >= cost_under(g, g->heaviest[parent])))
 			g->heaviest[parent] = i;
 	}
-	return g->largest[0];
+	return g->has_known[0];
 }
 
 /* By how much more new costs: with all beneath it where that is the place, else its own time. What lies in a context
@@ -116,17 +151,15 @@ static int gather_differences(struct ranking *g)
 
 	if (!is_told)
 		return VPROF_ERR_NOMEM;
-	if (!(find_places(g, 0) > 0))
+	if (!find_places(g, 0))
 		find_places(g, 1);
 	for (uint32_t i = 1; i < g->tree->nodes.n; i++) {
-		uint32_t parent = g->tree->nodes.v[i].parent;
-		int is_whole = g->is_whole[i] || !(g->tree->nodes.v[i].n_children[0] + g->tree->nodes.v[i].n_children[1]);
-		struct candidate c = candidate_of(g, i, !is_whole);
+		struct candidate c = candidate_of(g, i, !g->is_whole[i]);
 
-		is_told[i] = is_told[parent];
+		is_told[i] = is_told[g->tree->nodes.v[i].parent];
 		if (is_told[i])
 			continue;
-		is_told[i] = (unsigned char)is_whole;
+		is_told[i] = g->is_whole[i];
 		if (g->tree->nodes.v[i].side[1] == VPROF_NONE || c.cost <= 0)
 			continue;
 		to = VPROF_PUSH(&g->candidates);
@@ -200,29 +233,6 @@ static void rank_nodes(struct vprof_ranked_node *nodes, size_t n)
 		order[i]->rank = (uint32_t)i + 1;
 }
 
-/* How long a context was on the stack, or had the time for itself, without idle time. */
-static struct bounds bounds_of(const struct ranking *g, int side, uint32_t node, int is_own)
-{
-	const struct vprof_paired_costs *costs = &g->costs;
-	const struct vprof_latency_context *c = context_of(g, side, node);
-	double scale = costs->scale[side];
-
-	if (!c)
-		return (struct bounds){ 0, 0 };
-	if (is_own)
-		return (struct bounds){ scale * less(c->own_low_ns, vprof_paired_costs_idle(costs, side, node)),
-					scale * less(c->own_high_ns, vprof_paired_costs_sure_idle(costs, side, node)) };
-	return (struct bounds){ scale * less(c->low_ns, costs->idle[side][node]),
-				scale * less(c->high_ns, costs->sure_idle[side][node]) };
-}
-
-static struct bounds difference(const struct ranking *g, uint32_t node, int is_own)
-{
-	struct bounds old = bounds_of(g, 0, node, is_own), new = bounds_of(g, 1, node, is_own);
-
-	return (struct bounds){ new.low - old.high, new.high - old.low };
-}
-
 /* The innermost context of the path that surely costs more, and the path a good part of that. */
 static void find_bounds(const struct ranking *g, struct vprof_ranked_path *p)
 {
@@ -282,12 +292,16 @@ static int may_be_called_by_chance(const struct ranking *g, const struct vprof_r
 static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
 {
 	double new = base + p->cost;
-	int is_sample = 0; /* of windows: even a multiple may be chance */
+	int is_sample = 0, is_few = 0; /* of windows: even a multiple may be chance */
 
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++) {
 		is_sample |= g->tree->sides[side] && g->tree->sides[side]->history->windows.n > 1;
+		is_few |= g->tree->sides[side] && g->tree->sides[side]->n_blocks < PARTS_MIN;
+	}
 	if (p->low <= 0)
 		return VPROF_LATENCY_UNBOUNDED;
+	if (is_few && g->tree->sides[0])
+		return VPROF_LATENCY_VARIES;
 	if (p->share < CHANGE_MIN || !g->tree->sides[0])
 		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
 	if (p->cost > chance_of(g, ERROR_CHANCE, p->error, base) ||
@@ -351,7 +365,9 @@ static void release(struct ranking *g)
 {
 	vprof_paired_costs_release(&g->costs);
 	free(g->largest);
+	free(g->surest);
 	free(g->is_whole);
+	free(g->has_known);
 	free(g->heaviest);
 	VPROF_ARRAY_RELEASE(&g->candidates);
 }
@@ -365,9 +381,11 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 	*out = (struct vprof_latency_ranking){ .units = units, .factor = 1 };
 	ret = vprof_paired_costs_fill(&g.costs, t, units);
 	g.largest = calloc(t->nodes.n, sizeof *g.largest);
+	g.surest = calloc(t->nodes.n, sizeof *g.surest);
 	g.is_whole = calloc(t->nodes.n, 1);
+	g.has_known = calloc(t->nodes.n, 1);
 	g.heaviest = calloc(t->nodes.n, sizeof *g.heaviest);
-	if (!ret && !(g.largest && g.is_whole && g.heaviest))
+	if (!ret && !(g.largest && g.surest && g.is_whole && g.has_known && g.heaviest))
 		ret = VPROF_ERR_NOMEM;
 	if (!ret) {
 		out->factor = g.costs.factor;

@@ -43,7 +43,7 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 	U(n_frames) U(n_unnamed) D(total_ns) D(idle_ns) D(unsure_ns) D(n_units) S(missing)
 #define NAME_FIELDS(U, D, I, S, E) S(name) S(file) E(layer, vprof_latency_layer_names)
 #define FIGURES_FIELDS(U, D, I, S, E)                                                                                   \
-	D(n) D(calls_low) D(calls_high) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns)       \
+	D(n) D(calls_low) D(calls_high) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns) D(own_likely_ns)       \
 	D(call_low_ns) D(call_high_ns) D(slowest_low_ns) D(slowest_high_ns)
 #define PATH_FIELDS(U, D, I, S, E)                                                                                      \
 	D(cost_ns) D(low_ns) D(high_ns) D(least_ns) U(n_own) I(is_own) D(share) D(error_ns) U(n_whole) E(verdict, vprof_latency_verdict_names)

@@ -30,7 +30,7 @@ struct vprof_latency_figures { /* of a context in one run */
 	double calls_low, calls_high; /* calls in all of the recording, with windows with their 95 % interval */
 	double n, n_cut, n_unsure;    /* instances; of them cut by the recording's ends; further ones they may be */
 	double low_ns, high_ns;	      /* on the stack, of the instances seen */
-	double own_ns, own_low_ns, own_high_ns, own_off_ns, own_idle_ns;
+	double own_ns, own_low_ns, own_high_ns, own_off_ns, own_idle_ns, own_likely_ns;
 	double call_low_ns, call_high_ns; /* mean of an instance; NaN without any */
 	double slowest_low_ns, slowest_high_ns;
 };

@@ -209,7 +209,7 @@ int vprof_cmd_compare(int argc, char **argv)
 		{ "latency", VPROF_OPTION_FLAG, &o.latency, NULL,
 		  "compare what functions cost in two runs of vprof record --stacks" },
 		{ "per", VPROF_OPTION_TEXT, &o.per, "FUNCTION",
-		  "with --latency: costs for each call of this function (default: for each second)" },
+		  "with --latency: costs for each call of this function (default: for each request received, or each second)" },
 		{ "html", VPROF_OPTION_TEXT, &o.html, "FILE",
 		  "with --latency: draw both runs' functions and their difference: one HTML file (- for standard output)" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print JSON" },

@@ -89,8 +89,8 @@ static void test_stretches_count_once(void **state)
 {
 	static const char base[] = "recording 0 50\nthread main 0 50\nevent 0 main:1\nevent 50 main:1 ; held\n";
 	static const char new[] =
-		"recording 0 100\nthread main 0 100\nevent 0 main:1 serve:1\n"
-		"event 30 main:1 serve:1 lookup:1\nevent 60 main:1 serve:2\nevent 100 main:1 ; held\n";
+		"recording 0 100\nthread main 0 100\nevent 0 main:1 serve:1 | sys_a:1 ; new\n"
+		"event 30 main:1 serve:1 lookup:1 | sys_b:1 ; new\nevent 60 main:1 serve:2 | sys_a:1 ; new\nevent 100 main:1 ; held\n";
 	struct runs r = { 0 };
 	const struct vprof_ranked_path *p;
 
@@ -226,14 +226,14 @@ static void test_unbounded(void **state)
 	struct runs r = { 0 };
 
 	(void)state;
-	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1\nevent 50 main:2 g:1\nevent 100 main:1 f:1\n",
-	     "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1\nevent 30 main:1 f:1 ; held\nevent 60 main:2 g:1\n"
-	     "event 100 main:1 f:1\n",
+	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 100 main:1 f:1 | sys_a:1 ; new\n",
+	     "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 30 main:1 f:1 | sys_a:1 ; held\nevent 60 main:2 g:1 | sys_b:1 ; new\n"
+	     "event 100 main:1 f:1 | sys_a:1 ; new\n",
 	     1, 1);
 	assert_int_equal(r.ranking.paths.n, 1);
-	assert_string_equal(end_of(&r, 0), "f");
+	assert_string_equal(end_of(&r, 0), "sys_a");
 	assert_true(r.ranking.paths.v[0].cost == 30);
-	/* f has 30 of new at least, and may have had all of base */
+	/* it has 30 of new at least, and may have had all of base */
 	assert_true(r.ranking.paths.v[0].low == -70 && r.ranking.paths.v[0].high == 100);
 	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_UNBOUNDED);
 	release(&r);
@@ -245,13 +245,46 @@ static void test_known_together(void **state)
 	struct runs r = { 0 };
 
 	(void)state;
-	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1\nevent 50 main:2 g:1\nevent 100 main:1 f:1\n",
-	     "recording 0 200\nthread main 0 200\nevent 0 main:1 f:1\nevent 50 main:2 g:1\nevent 200 main:1 f:1\n", 1,
+	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 100 main:1 f:1 | sys_a:1 ; new\n",
+	     "recording 0 200\nthread main 0 200\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 200 main:1 f:1 | sys_a:1 ; new\n", 1,
 	     1);
 	assert_int_equal(r.ranking.paths.n, 1);
 	assert_string_equal(end_of(&r, 0), "main");
 	assert_true(!r.ranking.paths.v[0].is_own && r.ranking.paths.v[0].n_whole == 1);
 	assert_true(r.ranking.paths.v[0].low == 100 && r.ranking.paths.v[0].high == 100);
+	release(&r);
+}
+
+/* Between two system calls in parse, one of them in each of its callees, it is parse that is known; the timer tells in
+ * which of them the time passes. Sampled: in one request of five. */
+static char *write_sampled(char *text, size_t size, int parse)
+{
+	size_t n = (size_t)snprintf(text, size, "recording 0 6400\nthread main 0 6400\n");
+
+	for (int t = 0, i = 0; t < 6400; t += 100, i++) {
+		n += (size_t)snprintf(text + n, size - n,
+				      "event %d main:1 | sys_recvfrom:1 ; new\nevent %d main:1 | sys_recvfrom:1 ; held\n", t, t + 10);
+		if (i % 5 == 0)
+			n += (size_t)snprintf(text + n, size - n, "event %d main:2 parse:1 match:1\n", t + 10 + parse / 2);
+		n += (size_t)snprintf(text + n, size - n,
+				      "event %d main:3 | sys_sendto:1 ; new\nevent %d main:3 | sys_sendto:1 ; held\n",
+				      t + 10 + parse, t + 99);
+	}
+	assert_true(n < size);
+	return text;
+}
+
+static void test_sampled(void **state)
+{
+	char base[16384], new[16384];
+	struct runs r = { 0 };
+
+	(void)state;
+	rank(&r, write_sampled(base, sizeof base, 10), write_sampled(new, sizeof new, 60), 1, 1);
+	assert_string_equal(end_of(&r, 0), "match");
+	assert_true(r.ranking.paths.v[0].cost > 3190 && r.ranking.paths.v[0].cost < 3210); /* 64 times 50 */
+	/* the bounds are those of main, in which it is known that it is */
+	assert_true(r.ranking.paths.v[0].low <= 0 || r.ranking.paths.v[0].n_whole < r.ranking.paths.v[0].n_nodes);
 	release(&r);
 }
 
@@ -532,6 +565,7 @@ int main(void)
 		cmocka_unit_test(test_unbounded),
 		cmocka_unit_test(test_known_together),
 		cmocka_unit_test(test_many_small),
+		cmocka_unit_test(test_sampled),
 		cmocka_unit_test(test_idle_varies_with_load),
 		cmocka_unit_test(test_wait_in_request),
 		cmocka_unit_test(test_pool),
