@@ -17,8 +17,8 @@ struct worker {
 	uint32_t *n_kept;		     /* [nodes] */
 	uint64_t *direct_ns;		     /* [nodes] own time that is in no pool */
 	struct vprof_likely_time likely;
-	uint64_t *slept_ns;		     /* [nodes] of the thread that is being looked at, interruptibly */
-	VPROF_ARRAY(uint32_t) slept;	     /* the nodes of which that is not 0 */
+	uint64_t *slept_ns;	     /* [nodes] of the thread that is being looked at, interruptibly */
+	VPROF_ARRAY(uint32_t) slept; /* the nodes of which that is not 0 */
 	uint64_t n_instances;
 	const struct build *build;
 };
@@ -315,7 +315,7 @@ static int find_pools(const struct build *b)
 		uint32_t parent = t->tree.nodes.v[i].parent;
 		const struct vprof_latency_context *c = &t->contexts[i];
 
-		repeated[i] = repeated[parent]				      ? repeated[parent] :
+		repeated[i] = repeated[parent]				   ? repeated[parent] :
 			      c->n_begun > t->contexts[parent].n_begun + 1 ? i :
 									     0;
 		is_in_wait[i] = is_in_wait[parent] || f->is_idle == VPROF_LATENCY_IDLE_CONDITION;

@@ -278,9 +278,9 @@ static int describe_unit(struct describing *g)
 	for (; node && n < VPROF_LATENCY_DEPTH_MAX; node = g->tree->nodes.v[node].parent)
 		nodes[n++] = node;
 	for (uint32_t i = n; i-- > 0;)
-		vprof_text_addf(&text, "%s%s", i + 1 < n ? " > " : "",
-				vprof_latency_function_display(
-					g->tree->functions.v[g->tree->nodes.v[nodes[i]].function]));
+		vprof_text_addf(
+			&text, "%s%s", i + 1 < n ? " > " : "",
+			vprof_latency_function_display(g->tree->functions.v[g->tree->nodes.v[nodes[i]].function]));
 	g->out->unit_path = text.failed ? NULL : vprof_strings_keep(&g->out->strings, text.s);
 	g->out->unit = vprof_strings_keep(
 		&g->out->strings,

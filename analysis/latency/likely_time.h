@@ -21,14 +21,14 @@ struct vprof_likely_sample {
 struct vprof_likely_time { /* of some threads; zero-initialise */
 	const struct vprof_latency_history *history;
 	const struct vprof_context_tree *tree;
-	const uint32_t *nodes;	/* of the history's frames */
-	uint64_t block_length;	/* ns */
+	const uint32_t *nodes; /* of the history's frames */
+	uint64_t block_length; /* ns */
 	uint32_t n_blocks;
-	uint64_t *pools;	/* [nodes * n_blocks] ns */
+	uint64_t *pools; /* [nodes * n_blocks] ns */
 	VPROF_ARRAY(struct vprof_likely_sample) samples;
-	VPROF_ARRAY(uint64_t) stretch;	/* of the thread that is looked at: from, ns of its gaps */
-	size_t first_sample;		/* of the stretch */
-	uint32_t pool;			/* of the stretch; VPROF_NONE: none yet */
+	VPROF_ARRAY(uint64_t) stretch; /* of the thread that is looked at: from, ns of its gaps */
+	size_t first_sample;	       /* of the stretch */
+	uint32_t pool;		       /* of the stretch; VPROF_NONE: none yet */
 };
 
 /* NOMEM; to be released in any case. */

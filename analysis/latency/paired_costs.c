@@ -4,11 +4,12 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define CONTEXTS_MIN 10	     /* as many equal ones as those that tell the factor are worth */
-#define FACTOR_CHANCE 0.005  /* that a factor of 1 is taken for another one, to either side */
+#define CONTEXTS_MIN 10		/* as many equal ones as those that tell the factor are worth */
+#define FACTOR_CHANCE 0.005	/* that a factor of 1 is taken for another one, to either side */
 #define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
-#define FACTOR_MIN 0.01 /* the logarithm of one that is worth a word */
-#define LEAST_VARIANCE 0.01 /* of a logarithm: contexts that are known better than that tell the factor equally well */
+#define FACTOR_MIN 0.01		/* the logarithm of one that is worth a word */
+#define LEAST_VARIANCE 0.01 /* of a logarithm: contexts that are known better than that tell the factor equally well   \
+			     */
 
 static const struct vprof_latency_context *context_of(const struct vprof_paired_costs *c, int side, uint32_t node)
 {
@@ -145,7 +146,8 @@ static size_t quantile(const struct ratio *r, size_t n, double part)
 }
 
 /* Of contexts that both sides have. */
-static size_t gather_ratios(const struct vprof_paired_costs *c, const struct vprof_latency_units *units, struct ratio *out)
+static size_t gather_ratios(const struct vprof_paired_costs *c, const struct vprof_latency_units *units,
+			    struct ratio *out)
 {
 	size_t n = 0;
 
@@ -160,8 +162,7 @@ static size_t gather_ratios(const struct vprof_paired_costs *c, const struct vpr
 			double own[VPROF_LATENCY_BLOCKS] = { 0 };
 
 			for (uint32_t b = 0; b < t->n_blocks; b++)
-				own[b] = t->own_blocks[at + b] +
-					 (c->is_await[i] ? 0 : (double)t->sleep_blocks[at + b]);
+				own[b] = t->own_blocks[at + b] + (c->is_await[i] ? 0 : (double)t->sleep_blocks[at + b]);
 			variance += squared_error(own, units->part[side], t->n_blocks, c->scale[side]) /
 				    (c->own[side][i] * c->own[side][i]);
 		}
@@ -188,8 +189,8 @@ static int find_factor(struct vprof_paired_costs *c, const struct vprof_latency_
 	}
 	qsort(r, n, sizeof *r, compare_ratios);
 	reach = gsl_cdf_ugaussian_Qinv(FACTOR_CHANCE) / (2 * sqrt(n_equal)); /* of a median: the sign test */
-	if (reach < 0.5 && (r[quantile(r, n, 0.5 - reach)].log > FACTOR_MIN ||
-			    r[quantile(r, n, 0.5 + reach)].log < -FACTOR_MIN))
+	if (reach < 0.5 &&
+	    (r[quantile(r, n, 0.5 - reach)].log > FACTOR_MIN || r[quantile(r, n, 0.5 + reach)].log < -FACTOR_MIN))
 		middle = r[quantile(r, n, 0.5)].log;
 	for (size_t i = 0; i < n; i++)
 		r[i].log = fabs(r[i].log - middle);

@@ -5,9 +5,9 @@
  * units of work that were done in the same part (the ratio estimator). Between them: a machine that does more besides
  * makes everything slower, by a factor that most contexts have in common; what is told is the difference beyond it. How
  * far contexts stray from that factor, more than their errors within the runs explain, is how much two runs differ for
- * no reason, and is taken as an error of each. Factor and spread are medians over contexts, weighted by how well each is
- * known, so that what a cause adds counts little; with few contexts, or where these do not prove that it is another one,
- * the factor is 1.
+ * no reason, and is taken as an error of each. Factor and spread are medians over contexts, weighted by how well each
+ * is known, so that what a cause adds counts little; with few contexts, or where these do not prove that it is another
+ * one, the factor is 1.
  */
 #ifndef VPROF_LATENCY_PAIRED_COSTS_H
 #define VPROF_LATENCY_PAIRED_COSTS_H

@@ -32,10 +32,11 @@ struct ranking {
 	const struct vprof_paired_tree *tree;
 	const struct vprof_latency_units *units;
 	struct vprof_paired_costs costs;
-	double *largest, *surest; /* [nodes] of what its children cost more: as far as that is known; at least, by the bounds */
+	double *largest,
+		*surest; /* [nodes] of what its children cost more: as far as that is known; at least, by the bounds */
 	unsigned char *is_whole;  /* [nodes] if it is told of, then with all beneath */
 	unsigned char *has_known; /* [nodes] of it or something beneath it is known to cost more */
-	uint32_t *heaviest;	 /* [nodes] the child that costs most more; 0: none */
+	uint32_t *heaviest;	  /* [nodes] the child that costs most more; 0: none */
 	VPROF_ARRAY(struct candidate) candidates;
 };
 
@@ -181,9 +182,7 @@ static int gather_costs(struct ranking *g)
 		if (g->costs.own[1][i] > 0 && !c)
 			return VPROF_ERR_NOMEM;
 		if (c)
-			*c = (struct candidate){
-				i, 1, g->costs.own[1][i], g->costs.error[i], 0, g->costs.own[1][i]
-			};
+			*c = (struct candidate){ i, 1, g->costs.own[1][i], g->costs.error[i], 0, g->costs.own[1][i] };
 	}
 	return VPROF_OK;
 }
@@ -347,9 +346,9 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	out->nodes.n += n;
 	p->n_nodes = n;
 	for (uint32_t node = end, i = n; i-- > 0; node = g->tree->nodes.v[node].parent)
-		out->nodes.v[p->first_node + i] = (struct vprof_ranked_node){
-			.node = node, .cost = g->costs.own[1][node] - g->costs.own[0][node]
-		};
+		out->nodes.v[p->first_node + i] =
+			(struct vprof_ranked_node){ .node = node,
+						    .cost = g->costs.own[1][node] - g->costs.own[0][node] };
 	rank_nodes(out->nodes.v + p->first_node, n);
 	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) { /* windows are a sample */
 		double error = c->error * errors_of(g, WINDOW_CHANCE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which paths cost most, or cost more in one run than in another (IntroPerf, Algorithm 3 and section 3.4.2).
  *
- * A run alone: contexts by their own time. Two runs: each path leads to where a difference arises, and no two paths tell
- * of the same difference. A context is such a place with all beneath it, unless half of what it costs more is some
+ * A run alone: contexts by their own time. Two runs: each path leads to where a difference arises, and no two paths
+ * tell of the same difference. A context is such a place with all beneath it, unless half of what it costs more is some
  * context's further in: then that one is. So a cause that is spread over many small functions is the one that calls
  * them, and a function that makes all of a difference is the end of its path. Where what is beneath a context became
  * faster, its own time alone may be the place. What decides is by how much a context costs more at least, with its
@@ -11,12 +11,12 @@
  *
  * Settled differences come first, the largest first; then the others by how large they are at least. The paper takes
  * the paths to each function that calls none, by the sum of the own times on them: a cause that is spread over many
- * functions has no such path, one with many callees has many of them, and chance has most. Where it takes the whole cost
- * of a path that the base run lacks, only the contexts that are missing count here in full.
+ * functions has no such path, one with many callees has many of them, and chance has most. Where it takes the whole
+ * cost of a path that the base run lacks, only the contexts that are missing count here in full.
  *
- * The bounds are those of the time that the context was on the stack, with all it calls. Where these do not tell whether
- * it costs more, a context further out may: the innermost one for which they tell is taken, if a third of its difference
- * or more is the path's.
+ * The bounds are those of the time that the context was on the stack, with all it calls. Where these do not tell
+ * whether it costs more, a context further out may: the innermost one for which they tell is taken, if a third of its
+ * difference or more is the path's.
  */
 #ifndef VPROF_LATENCY_PATH_RANKING_H
 #define VPROF_LATENCY_PATH_RANKING_H
@@ -49,9 +49,9 @@ struct vprof_ranked_path {
 };
 
 struct vprof_latency_ranking {
-	const struct vprof_latency_units *units; /* the caller's */
-	double factor, spread;			 /* paired_costs.h */
-	double total[2];			 /* ns per unit, without idle time; base's times the factor */
+	const struct vprof_latency_units *units;     /* the caller's */
+	double factor, spread;			     /* paired_costs.h */
+	double total[2];			     /* ns per unit, without idle time; base's times the factor */
 	VPROF_ARRAY(struct vprof_ranked_path) paths; /* by rank; without a base those that cost anything */
 	VPROF_ARRAY(struct vprof_ranked_node) nodes;
 };

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#define RECEIPTS_MIN 30	  /* seen on each side: fewer are no measure of work */
-#define COUNTED_MIN 0.1	  /* of a stretch: from less of it no rate is known */
+#define RECEIPTS_MIN 30 /* seen on each side: fewer are no measure of work */
+#define COUNTED_MIN 0.1 /* of a stretch: from less of it no rate is known */
 
 void vprof_latency_units_even(struct vprof_latency_units *out, const struct vprof_paired_tree *t, double base,
 			      double new)
@@ -57,7 +57,8 @@ enum receipt { NOT_RECEIVED, MAYBE_RECEIVED, RECEIVED };
 /* read() receives where something beneath it is seen that sockets or pipes do. */
 static enum receipt receipt_of(const struct vprof_latency_function *f)
 {
-	static const char *const sure[] = { "sys_recvfrom", "sys_recvmsg", "sys_recvmmsg", "sys_accept", "sys_accept4" };
+	static const char *const sure[] = { "sys_recvfrom", "sys_recvmsg", "sys_recvmmsg", "sys_accept",
+					    "sys_accept4" };
 
 	if (f->layer != VPROF_LATENCY_KERNEL)
 		return NOT_RECEIVED;
@@ -74,11 +75,11 @@ static int is_of_socket(const struct vprof_latency_function *f)
 
 struct counting {
 	const struct vprof_annotated_tree *tree;
-	uint32_t *call;			/* [stacks] the node of its system call, if that may receive; else VPROF_NONE */
-	unsigned char *is_socket;	/* [nodes] seen to receive */
-	double *blocks;			/* [nodes * VPROF_LATENCY_BLOCKS] receipts */
-	double *seen;			/* [nodes] ... that were seen */
-	double *rate;			/* [nodes] of the thread that is looked at: receipts that were counted */
+	uint32_t *call;		  /* [stacks] the node of its system call, if that may receive; else VPROF_NONE */
+	unsigned char *is_socket; /* [nodes] seen to receive */
+	double *blocks;		  /* [nodes * VPROF_LATENCY_BLOCKS] receipts */
+	double *seen;		  /* [nodes] ... that were seen */
+	double *rate;		  /* [nodes] of the thread that is looked at: receipts that were counted */
 };
 
 static void find_calls(struct counting *c)

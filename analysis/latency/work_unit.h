@@ -12,9 +12,9 @@
 #include "analysis/latency/paired_tree.h"
 
 struct vprof_latency_units {
-	double n[2];				/* of each side, in the time observed */
-	double part[2][VPROF_LATENCY_BLOCKS];	/* which part of them lies in each of the side's blocks */
-	uint32_t node;				/* of the receipts; VPROF_NONE: they are others */
+	double n[2];			      /* of each side, in the time observed */
+	double part[2][VPROF_LATENCY_BLOCKS]; /* which part of them lies in each of the side's blocks */
+	uint32_t node;			      /* of the receipts; VPROF_NONE: they are others */
 };
 
 /* n units on each side, evenly. */

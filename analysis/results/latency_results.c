@@ -99,9 +99,9 @@ static int write_thread(cJSON *o, const char *const *name)
 static int write_all(cJSON *o, const struct vprof_latency_results *x)
 {
 	int ok = vprof_json_add_number(o, "version", 1) && vprof_json_add_string(o, "unit", x->unit) &&
-		 (!x->is_comparison || (vprof_json_add_string(o, "unit_path", x->unit_path) &&
-					vprof_json_add_number(o, "factor", x->factor) &&
-					vprof_json_add_number(o, "spread", x->spread))) &&
+		 (!x->is_comparison ||
+		  (vprof_json_add_string(o, "unit_path", x->unit_path) &&
+		   vprof_json_add_number(o, "factor", x->factor) && vprof_json_add_number(o, "spread", x->spread))) &&
 		 (!x->is_comparison || write_side(cJSON_AddObjectToObject(o, "base"), &x->sides[0])) &&
 		 write_side(cJSON_AddObjectToObject(o, "new"), &x->sides[1]);
 

@@ -56,11 +56,11 @@ struct vprof_latency_step { /* a context of a path */
 
 struct vprof_latency_path_result {
 	double cost_ns, low_ns, high_ns; /* per unit */
-	double least_ns;		 /* cost_ns less its errors within and between the runs, with 95 % probability */
-	uint64_t n_own;			 /* cost_ns is of the context at the end of so many steps, ... */
-	int is_own;			 /* ... alone, or with all that it calls */
-	double share;			 /* of all cost (of new) that is no idle time */
-	double error_ns;		 /* NaN: one run */
+	double least_ns; /* cost_ns less its errors within and between the runs, with 95 % probability */
+	uint64_t n_own;	 /* cost_ns is of the context at the end of so many steps, ... */
+	int is_own;	 /* ... alone, or with all that it calls */
+	double share;	 /* of all cost (of new) that is no idle time */
+	double error_ns; /* NaN: one run */
 	uint64_t
 		n_whole; /* 0, or low and high are of the context at the end of so many steps, with all that it calls */
 	enum vprof_latency_path_verdict verdict;
@@ -91,10 +91,12 @@ struct vprof_latency_side { /* a run */
 
 struct vprof_latency_results {
 	int is_comparison;
-	const char *unit;		    /* "s", or the function for whose calls the runs are compared */
-	const char *unit_path; /* of the calls that receive requests, as "main > read_request > sys_recvfrom"; "": none */
-	double factor;	       /* of two runs: so many times as much all functions alike cost in new; base's costs are times that */
-	double spread;	       /* how far contexts stray from it, as a standard deviation of logarithms */
+	const char *unit; /* "s", or the function for whose calls the runs are compared */
+	const char
+		*unit_path; /* of the calls that receive requests, as "main > read_request > sys_recvfrom"; "": none */
+	double factor; /* of two runs: so many times as much all functions alike cost in new; base's costs are times
+			  that */
+	double spread; /* how far contexts stray from it, as a standard deviation of logarithms */
 	struct vprof_latency_side sides[2]; /* base, new; a run alone is new */
 	struct vprof_latency_name *names;
 	size_t n_names;

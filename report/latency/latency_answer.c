@@ -75,7 +75,8 @@ void vprof_latency_path_words(const struct vprof_latency_results *r, const struc
 	}
 }
 
-const char *vprof_latency_extent(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p, size_t n)
+const char *vprof_latency_extent(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
+				 size_t n)
 {
 	uint32_t context = p->steps[n - 1].context;
 
@@ -168,8 +169,8 @@ static enum vprof_latency_outcome answer_comparison(const struct vprof_latency_r
 
 		known.n_steps = p->n_whole ? p->n_whole : p->n_own;
 		vprof_latency_path_words(r, &known, NAMES_IN_SENTENCE, out);
-		vprof_text_addf(out, "%s costs most more than in the base run: ",
-				vprof_latency_extent(r, p, known.n_steps));
+		vprof_text_addf(out,
+				"%s costs most more than in the base run: ", vprof_latency_extent(r, p, known.n_steps));
 		vprof_bound_time_words(p->low_ns, p->high_ns, out);
 		vprof_text_addf(out, " per %s", r->unit);
 		add_per_call(r, &known, out);

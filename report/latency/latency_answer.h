@@ -28,9 +28,10 @@ int vprof_latency_left_out_words(const struct vprof_latency_side *s, struct vpro
 void vprof_latency_path_words(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
 			      size_t most, struct vprof_text *out);
 
-/* What a path tells of the context at the end of so many of its steps: ", with all that it calls," and the like; "" where
- * it calls nothing that was seen. */
-const char *vprof_latency_extent(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p, size_t n);
+/* What a path tells of the context at the end of so many of its steps: ", with all that it calls," and the like; ""
+ * where it calls nothing that was seen. */
+const char *vprof_latency_extent(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
+				 size_t n);
 
 /* All that new cost, without idle time, ns per unit. */
 double vprof_latency_cost(const struct vprof_latency_results *r, int side);

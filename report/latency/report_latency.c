@@ -45,14 +45,17 @@ static void add_unit(const struct vprof_style *style, const struct vprof_latency
 				r->unit_path, vprof_format_count((uint64_t)r->sides[0].n_units).s,
 				vprof_format_count((uint64_t)r->sides[1].n_units).s);
 	else if (!strcmp(r->unit, "s"))
-		vprof_text_add(&t, "costs are per second of the recording: no receipt of requests was seen in both runs (--per "
-				   "FUNCTION: per call of it); ");
+		vprof_text_add(
+			&t,
+			"costs are per second of the recording: no receipt of requests was seen in both runs (--per "
+			"FUNCTION: per call of it); ");
 	else
 		vprof_text_addf(&t, "costs are per call of %s (%s in base, %s in new); ", r->unit,
 				vprof_format_count((uint64_t)r->sides[0].n_units).s,
 				vprof_format_count((uint64_t)r->sides[1].n_units).s);
 	if (r->factor != 1)
-		vprof_text_addf(&t, "most functions cost %.3g times as much in new as in base: differences are beyond that",
+		vprof_text_addf(&t,
+				"most functions cost %.3g times as much in new as in base: differences are beyond that",
 				r->factor);
 	else
 		vprof_text_add(&t, "most functions cost as much in both");
@@ -125,7 +128,8 @@ static void add_steps(const struct vprof_latency_results *r, const struct vprof_
 		}
 }
 
-static const char *name_of(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p, size_t step)
+static const char *name_of(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
+			   size_t step)
 {
 	return r->names[r->nodes[p->steps[step - 1].context].function].name;
 }

@@ -171,6 +171,23 @@ static void make_tidier(struct server *s, uint32_t tid)
 	end_thread(s, first, tid);
 }
 
+/* Whoever's own time it likely was: all of it is somebody's, in all and in each part of the recording but for sleeps.
+ */
+static void check_sums(const struct vprof_annotated_tree *t)
+{
+	double own = 0, likely = 0, parts = 0;
+
+	for (uint32_t i = 0; i < t->tree.nodes.n; i++) {
+		own += (double)t->contexts[i].own_ns;
+		likely += t->contexts[i].likely_ns;
+		parts += (double)t->contexts[i].own_off_ns + (double)t->contexts[i].own_unpaired_ns;
+		for (uint32_t b = 0; b < t->n_blocks; b++)
+			parts += t->own_blocks[(size_t)i * VPROF_LATENCY_BLOCKS + b];
+	}
+	assert_true(fabs(likely - own) < 1e-6 * own);
+	assert_true(fabs(parts - own) < 1e-6 * own);
+}
+
 static void make_run(struct server *s, gsl_rng *rng, int n_windows, struct vprof_annotated_tree *tree)
 {
 	s->rng = rng;
@@ -181,6 +198,7 @@ static void make_run(struct server *s, gsl_rng *rng, int n_windows, struct vprof
 	make_tidier(s, N_WORKERS + 2);
 	assert_int_equal(vprof_latency_history_check(&s->history, NULL), 0);
 	assert_int_equal(vprof_annotated_tree_build(tree, &s->history, 1, NULL), 0);
+	check_sums(tree);
 }
 
 /* Does the comparison of two runs call anything changed? */

@@ -226,7 +226,8 @@ static void test_unbounded(void **state)
 	struct runs r = { 0 };
 
 	(void)state;
-	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 100 main:1 f:1 | sys_a:1 ; new\n",
+	rank(&r,
+	     "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 100 main:1 f:1 | sys_a:1 ; new\n",
 	     "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 30 main:1 f:1 | sys_a:1 ; held\nevent 60 main:2 g:1 | sys_b:1 ; new\n"
 	     "event 100 main:1 f:1 | sys_a:1 ; new\n",
 	     1, 1);
@@ -245,9 +246,10 @@ static void test_known_together(void **state)
 	struct runs r = { 0 };
 
 	(void)state;
-	rank(&r, "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 100 main:1 f:1 | sys_a:1 ; new\n",
-	     "recording 0 200\nthread main 0 200\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 200 main:1 f:1 | sys_a:1 ; new\n", 1,
-	     1);
+	rank(&r,
+	     "recording 0 100\nthread main 0 100\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 100 main:1 f:1 | sys_a:1 ; new\n",
+	     "recording 0 200\nthread main 0 200\nevent 0 main:1 f:1 | sys_a:1 ; new\nevent 50 main:2 g:1 | sys_b:1 ; new\nevent 200 main:1 f:1 | sys_a:1 ; new\n",
+	     1, 1);
 	assert_int_equal(r.ranking.paths.n, 1);
 	assert_string_equal(end_of(&r, 0), "main");
 	assert_true(!r.ranking.paths.v[0].is_own && r.ranking.paths.v[0].n_whole == 1);
@@ -262,10 +264,12 @@ static char *write_sampled(char *text, size_t size, int parse)
 	size_t n = (size_t)snprintf(text, size, "recording 0 6400\nthread main 0 6400\n");
 
 	for (int t = 0, i = 0; t < 6400; t += 100, i++) {
-		n += (size_t)snprintf(text + n, size - n,
-				      "event %d main:1 | sys_recvfrom:1 ; new\nevent %d main:1 | sys_recvfrom:1 ; held\n", t, t + 10);
+		n += (size_t)snprintf(
+			text + n, size - n,
+			"event %d main:1 | sys_recvfrom:1 ; new\nevent %d main:1 | sys_recvfrom:1 ; held\n", t, t + 10);
 		if (i % 5 == 0)
-			n += (size_t)snprintf(text + n, size - n, "event %d main:2 parse:1 match:1\n", t + 10 + parse / 2);
+			n += (size_t)snprintf(text + n, size - n, "event %d main:2 parse:1 match:1\n",
+					      t + 10 + parse / 2);
 		n += (size_t)snprintf(text + n, size - n,
 				      "event %d main:3 | sys_sendto:1 ; new\nevent %d main:3 | sys_sendto:1 ; held\n",
 				      t + 10 + parse, t + 99);
@@ -288,8 +292,8 @@ static void test_sampled(void **state)
 	release(&r);
 }
 
-/* A cause in many small functions: the one that calls them, before a larger one of these elsewhere that is less than all
- * of them together. */
+/* A cause in many small functions: the one that calls them, before a larger one of these elsewhere that is less than
+ * all of them together. */
 static void test_many_small(void **state)
 {
 	char base[16384], new[16384];
@@ -441,14 +445,16 @@ static void test_pool(void **state)
 /* The C library polls for a function of its own: a request waits for the resolver. */
 static void test_resolver(void **state)
 {
-	static const char base[] = "recording 0 1000\nthread a 0 1000\n"
-				   "event 0 main:1 poll:1 | sys_poll:1 ; new\nevent 900 main:1 poll:1 | sys_poll:1 ; held off\n"
-				   "event 900 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; new\n"
-				   "event 1000 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; held off\n";
-	static const char new[] = "recording 0 1000\nthread a 0 1000\n"
-				  "event 0 main:1 poll:1 | sys_poll:1 ; new\nevent 500 main:1 poll:1 | sys_poll:1 ; held off\n"
-				  "event 500 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; new\n"
-				  "event 1000 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; held off\n";
+	static const char base[] =
+		"recording 0 1000\nthread a 0 1000\n"
+		"event 0 main:1 poll:1 | sys_poll:1 ; new\nevent 900 main:1 poll:1 | sys_poll:1 ; held off\n"
+		"event 900 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; new\n"
+		"event 1000 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; held off\n";
+	static const char new[] =
+		"recording 0 1000\nthread a 0 1000\n"
+		"event 0 main:1 poll:1 | sys_poll:1 ; new\nevent 500 main:1 poll:1 | sys_poll:1 ; held off\n"
+		"event 500 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; new\n"
+		"event 1000 main:2 lookup:1 resolve:1 poll:1 | sys_poll:1 ; held off\n";
 	struct runs r = { 0 };
 
 	(void)state;

@@ -156,10 +156,9 @@ static uint8_t is_idle_call(const char *name)
 {
 	static const char *const polls[] = { "sys_poll", "sys_ppoll", "sys_select", "sys_pselect6" };
 	static const char *const names[] = {
-		"sys_epoll_wait",   "sys_epoll_pwait",	   "sys_epoll_pwait2",	  "sys_accept",
-		"sys_accept4",	    "sys_nanosleep",	   "sys_clock_nanosleep", "sys_wait4",
-		"sys_waitid",	    "sys_rt_sigtimedwait", "sys_pause",		  "sys_rt_sigsuspend",
-		"sys_io_getevents",
+		"sys_epoll_wait", "sys_epoll_pwait",	 "sys_epoll_pwait2", "sys_accept", "sys_accept4",
+		"sys_nanosleep",  "sys_clock_nanosleep", "sys_wait4",	     "sys_waitid", "sys_rt_sigtimedwait",
+		"sys_pause",	  "sys_rt_sigsuspend",	 "sys_io_getevents",
 	};
 
 	for (size_t i = 0; i < sizeof polls / sizeof *polls; i++)
@@ -173,8 +172,8 @@ static uint8_t is_idle_call(const char *name)
 
 static int is_condition_wait(const char *name)
 {
-	static const char *const names[] = { "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait",
-					     "cnd_timedwait" };
+	static const char *const names[] = { "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+					     "cnd_wait", "cnd_timedwait" };
 
 	name += strspn(name, "_");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -219,12 +218,10 @@ static uint32_t find_displayed(struct vprof_stack_frames *g, const char *name, c
 	f = VPROF_PUSH(&g->history->functions);
 	if (!f)
 		return VPROF_NONE;
-	*f = (struct vprof_latency_function){ kept,
-					      kept_file,
-					      layer,
-					      layer != VPROF_LATENCY_KERNEL && is_start(kept),
-					      idle_of(kept, layer),
-					      kept_display };
+	*f = (struct vprof_latency_function){
+		kept,	     kept_file, layer, layer != VPROF_LATENCY_KERNEL && is_start(kept), idle_of(kept, layer),
+		kept_display
+	};
 	vprof_hash_index_put(&g->by_function, at, hash, (uint32_t)g->history->functions.n - 1);
 	return (uint32_t)g->history->functions.n - 1;
 }
