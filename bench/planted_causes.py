@@ -246,10 +246,10 @@ FIRST = {  # those of which the ranking was known when its rules were made
 MAP = "map $uri $found {\n" + "".join(f"~^/page{i}/(a|b)+/c$ {i};\n" for i in range(1000)) + "}\n"
 MARIADB_LAX = "--innodb-flush-log-at-trx-commit=2"
 ASIDE = {  # named, with their functions, before any of them was recorded, and recorded once the rules stood
-    "nginx: compression": Nginx("libz[^:]*:deflate", "gzip on; gzip_comp_level 9;", size=60000),
+    "nginx: compression": Nginx("libz[^:]*:deflate", "gzip on; gzip_http_version 1.0; gzip_comp_level 9;", size=60000),
     "nginx: tiny buffers": Nginx("ngx_read_file|ngx_output_chain|:sys_pread64", "sendfile off; output_buffers 1 512;", "sendfile off;", size=100000),
     "nginx: 1,000 patterns": Nginx("ngx_http_map_find|ngx_regex_exec|libpcre2[^:]*:", 'add_header X-Found "$found";', 'add_header X-Found "none";', http=MAP),
-    "httpd: slow resolver": Httpd("getnameinfo|getaddrinfo|ap_get_useragent_host|gethostbyaddr", "HostnameLookups On", "HostnameLookups On", keep=False,
+    "httpd: slow resolver": Httpd("getnameinfo|getaddrinfo|ap_get_useragent_host|gethostbyaddr", *["HostnameLookups On\nCustomLog FOLDER/access.log %h"] * 2, keep=False,
                                   resolver=True),
     "httpd: 300 rewrite rules": Httpd("ap_regexec|libpcre2[^:]*:|mod_rewrite.so:", "RewriteEngine On\n" +
                                       "".join(f"RewriteRule ^/page{i}/(a|b)+/c$ /index.html\n" for i in range(300)), modules=["rewrite"]),
