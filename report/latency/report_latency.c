@@ -150,11 +150,11 @@ static void add_difference(const struct vprof_style *style, const struct vprof_l
 	snprintf(label, sizeof label, "%zu", number + 1);
 	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
 	vprof_report_labelled_text(style, label, &t, out);
-	vprof_text_addf(&t, "%s%s +%s per %s, ", name_of(r, p, p->n_own), vprof_latency_extent(r, p, p->n_own),
+	vprof_text_addf(&t, "%s%s likely +%s per %s; ", name_of(r, p, p->n_own), vprof_latency_extent(r, p, p->n_own),
 			vprof_format_duration(p->cost_ns).s, r->unit);
 	if (p->n_whole && p->n_whole != p->n_own)
 		vprof_text_addf(&t, "%s%s ", name_of(r, p, p->n_whole), vprof_latency_extent(r, p, p->n_whole));
-	vprof_text_addf(&t, "between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
+	vprof_text_addf(&t, "seen between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
 	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
 	add_steps(r, p, &t);
 	vprof_report_labelled_text(style, "", &t, out);
