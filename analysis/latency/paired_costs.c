@@ -8,8 +8,7 @@
 #define FACTOR_CHANCE 0.005	/* that a factor of 1 is taken for another one, to either side */
 #define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
 #define FACTOR_MIN 0.01		/* the logarithm of one that is worth a word */
-#define LEAST_VARIANCE 0.01 /* of a logarithm: contexts that are known better than that tell the factor equally well   \
-			     */
+#define LEAST_VARIANCE 0.01	/* of a logarithm: contexts that are known better count alike */
 
 static const struct vprof_latency_context *context_of(const struct vprof_paired_costs *c, int side, uint32_t node)
 {

@@ -154,7 +154,8 @@ static void add_difference(const struct vprof_style *style, const struct vprof_l
 			vprof_format_duration(p->cost_ns).s, r->unit);
 	if (p->n_whole && p->n_whole != p->n_own)
 		vprof_text_addf(&t, "%s%s ", name_of(r, p, p->n_whole), vprof_latency_extent(r, p, p->n_whole));
-	vprof_text_addf(&t, "seen between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
+	vprof_text_addf(&t, "seen between %s%s and ", p->low_ns < 0 ? "-" : "+",
+			vprof_format_duration(fabs(p->low_ns)).s);
 	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
 	add_steps(r, p, &t);
 	vprof_report_labelled_text(style, "", &t, out);
