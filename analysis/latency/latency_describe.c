@@ -271,7 +271,7 @@ static int describe_unit(struct describing *g)
 	uint32_t node = g->ranking->units->node, nodes[VPROF_LATENCY_DEPTH_MAX], n = 0;
 	struct vprof_text text = VPROF_TEXT_INIT;
 
-	g->out->factor = g->ranking->factor;
+	g->out->ratio = g->ranking->ratio;
 	g->out->spread = g->ranking->spread;
 	if (node == VPROF_NONE)
 		return VPROF_OK;

@@ -4,10 +4,10 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define CONTEXTS_MIN 10		/* as many equal ones as those that tell the factor are worth */
-#define FACTOR_CHANCE 0.005	/* that a factor of 1 is taken for another one, to either side */
+#define CONTEXTS_MIN 10		/* as many equal ones as those that tell the ratio are worth */
+#define RATIO_CHANCE 0.005	/* that a ratio of 1 is taken for another one, to either side */
 #define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
-#define FACTOR_MIN 0.01		/* the logarithm of one that is worth a word */
+#define RATIO_MIN 0.01		/* the logarithm of one that is worth a word */
 #define LEAST_VARIANCE 0.01	/* of a logarithm: contexts that are known better count alike */
 
 static const struct vprof_latency_context *context_of(const struct vprof_paired_costs *c, int side, uint32_t node)
@@ -111,26 +111,26 @@ static int fill_side(struct vprof_paired_costs *c, int side, const double *parts
 	return VPROF_OK;
 }
 
-struct ratio {
+struct context_ratio {
 	double log, weight, variance; /* within the runs */
 };
 
 static int compare_ratios(const void *x, const void *y)
 {
-	const struct ratio *a = x, *b = y;
+	const struct context_ratio *a = x, *b = y;
 
 	return a->log < b->log ? -1 : a->log > b->log;
 }
 
 static int compare_variances(const void *x, const void *y)
 {
-	const struct ratio *a = x, *b = y;
+	const struct context_ratio *a = x, *b = y;
 
 	return a->variance < b->variance ? -1 : a->variance > b->variance;
 }
 
 /* Where that part of all weight lies below. */
-static size_t quantile(const struct ratio *r, size_t n, double part)
+static size_t quantile(const struct context_ratio *r, size_t n, double part)
 {
 	double all = 0, sum = 0;
 
@@ -146,7 +146,7 @@ static size_t quantile(const struct ratio *r, size_t n, double part)
 
 /* Of contexts that both sides have. */
 static size_t gather_ratios(const struct vprof_paired_costs *c, const struct vprof_latency_units *units,
-			    struct ratio *out)
+			    struct context_ratio *out)
 {
 	size_t n = 0;
 
@@ -165,15 +165,15 @@ static size_t gather_ratios(const struct vprof_paired_costs *c, const struct vpr
 			variance += squared_error(own, units->part[side], t->n_blocks, c->scale[side]) /
 				    (c->own[side][i] * c->own[side][i]);
 		}
-		out[n++] = (struct ratio){ log(new / base), 1 / (variance + LEAST_VARIANCE), variance };
+		out[n++] = (struct context_ratio){ log(new / base), 1 / (variance + LEAST_VARIANCE), variance };
 	}
 	return n;
 }
 
-/* The factor that contexts have in common, and their spread around it. */
-static int find_factor(struct vprof_paired_costs *c, const struct vprof_latency_units *units)
+/* The ratio that contexts have in common, and their spread around it. */
+static int find_ratio(struct vprof_paired_costs *c, const struct vprof_latency_units *units)
 {
-	struct ratio *r = malloc((c->tree->nodes.n + 1) * sizeof *r);
+	struct context_ratio *r = malloc((c->tree->nodes.n + 1) * sizeof *r);
 	size_t n = r && c->total[0] > 0 && c->total[1] > 0 ? gather_ratios(c, units, r) : 0;
 	double sum = 0, squares = 0, n_equal, reach, middle = 0, deviation;
 
@@ -187,9 +187,9 @@ static int find_factor(struct vprof_paired_costs *c, const struct vprof_latency_
 		return r ? VPROF_OK : VPROF_ERR_NOMEM;
 	}
 	qsort(r, n, sizeof *r, compare_ratios);
-	reach = gsl_cdf_ugaussian_Qinv(FACTOR_CHANCE) / (2 * sqrt(n_equal)); /* of a median: the sign test */
+	reach = gsl_cdf_ugaussian_Qinv(RATIO_CHANCE) / (2 * sqrt(n_equal)); /* of a median: the sign test */
 	if (reach < 0.5 &&
-	    (r[quantile(r, n, 0.5 - reach)].log > FACTOR_MIN || r[quantile(r, n, 0.5 + reach)].log < -FACTOR_MIN))
+	    (r[quantile(r, n, 0.5 - reach)].log > RATIO_MIN || r[quantile(r, n, 0.5 + reach)].log < -RATIO_MIN))
 		middle = r[quantile(r, n, 0.5)].log;
 	for (size_t i = 0; i < n; i++)
 		r[i].log = fabs(r[i].log - middle);
@@ -197,7 +197,7 @@ static int find_factor(struct vprof_paired_costs *c, const struct vprof_latency_
 	deviation = MAD_TO_DEVIATION * r[quantile(r, n, 0.5)].log;
 	qsort(r, n, sizeof *r, compare_variances);
 	deviation = deviation * deviation - r[quantile(r, n, 0.5)].variance;
-	c->factor = exp(middle);
+	c->ratio = exp(middle);
 	c->spread = deviation > 0 ? sqrt(deviation) : 0;
 	free(r);
 	return VPROF_OK;
@@ -221,14 +221,14 @@ static int prepare(struct vprof_paired_costs *c)
 	return is_there && c->error && c->under_error && c->is_await ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
-/* Base's costs with the factor. Variances become errors when both sides are added up. */
+/* Base's costs times the ratio. Variances become errors when both sides are added up. */
 static int fill_base(struct vprof_paired_costs *c, const struct vprof_latency_units *units)
 {
 	int ret = fill_side(c, 0, units->part[0]);
 
 	if (!ret)
-		ret = find_factor(c, units);
-	if (ret || c->factor == 1)
+		ret = find_ratio(c, units);
+	if (ret || c->ratio == 1)
 		return ret;
 	/* once more, for the errors */
 	for (uint32_t i = 0; i < c->tree->nodes.n; i++) {
@@ -237,7 +237,7 @@ static int fill_base(struct vprof_paired_costs *c, const struct vprof_latency_un
 		c->own[1][i] = c->under[1][i] = 0;
 		c->idle[1][i] = c->sure_idle[1][i] = 0;
 	}
-	c->scale[0] *= c->factor;
+	c->scale[0] *= c->ratio;
 	ret = fill_side(c, 0, units->part[0]);
 	return ret ? ret : fill_side(c, 1, units->part[1]);
 }
@@ -247,7 +247,7 @@ int vprof_paired_costs_fill(struct vprof_paired_costs *out, const struct vprof_p
 {
 	int ret;
 
-	*out = (struct vprof_paired_costs){ .tree = t, .factor = 1 };
+	*out = (struct vprof_paired_costs){ .tree = t, .ratio = 1 };
 	for (int side = 0; side < 2; side++)
 		out->scale[side] = units->n[side] > 0 ? 1 / units->n[side] : 0;
 	ret = prepare(out);

@@ -377,7 +377,7 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 	struct ranking g = { .out = out, .tree = t, .units = units };
 	int ret;
 
-	*out = (struct vprof_latency_ranking){ .units = units, .factor = 1 };
+	*out = (struct vprof_latency_ranking){ .units = units, .ratio = 1 };
 	ret = vprof_paired_costs_fill(&g.costs, t, units);
 	g.largest = calloc(t->nodes.n, sizeof *g.largest);
 	g.surest = calloc(t->nodes.n, sizeof *g.surest);
@@ -387,7 +387,7 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 	if (!ret && !(g.largest && g.surest && g.is_whole && g.has_known && g.heaviest))
 		ret = VPROF_ERR_NOMEM;
 	if (!ret) {
-		out->factor = g.costs.factor;
+		out->ratio = g.costs.ratio;
 		out->spread = g.costs.spread;
 		out->total[0] = g.costs.total[0];
 		out->total[1] = g.costs.total[1];

@@ -50,8 +50,8 @@ struct vprof_ranked_path {
 
 struct vprof_latency_ranking {
 	const struct vprof_latency_units *units;     /* the caller's */
-	double factor, spread;			     /* paired_costs.h */
-	double total[2];			     /* ns per unit, without idle time; base's times the factor */
+	double ratio, spread;			     /* paired_costs.h */
+	double total[2];			     /* ns per unit, without idle time; base's times the ratio */
 	VPROF_ARRAY(struct vprof_ranked_path) paths; /* by rank; without a base those that cost anything */
 	VPROF_ARRAY(struct vprof_ranked_node) nodes;
 };

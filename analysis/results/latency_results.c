@@ -16,7 +16,7 @@ struct vprof_latency_results *vprof_latency_results_new(void)
 		return NULL;
 	r->unit = "s";
 	r->unit_path = "";
-	r->factor = 1;
+	r->ratio = 1;
 	for (int i = 0; i < 2; i++)
 		r->sides[i].run = r->sides[i].missing = "";
 	return r;
@@ -100,8 +100,8 @@ static int write_all(cJSON *o, const struct vprof_latency_results *x)
 {
 	int ok = vprof_json_add_number(o, "version", 1) && vprof_json_add_string(o, "unit", x->unit) &&
 		 (!x->is_comparison ||
-		  (vprof_json_add_string(o, "unit_path", x->unit_path) &&
-		   vprof_json_add_number(o, "factor", x->factor) && vprof_json_add_number(o, "spread", x->spread))) &&
+		  (vprof_json_add_string(o, "unit_path", x->unit_path) && vprof_json_add_number(o, "ratio", x->ratio) &&
+		   vprof_json_add_number(o, "spread", x->spread))) &&
 		 (!x->is_comparison || write_side(cJSON_AddObjectToObject(o, "base"), &x->sides[0])) &&
 		 write_side(cJSON_AddObjectToObject(o, "new"), &x->sides[1]);
 

@@ -94,8 +94,8 @@ struct vprof_latency_results {
 	const char *unit; /* "s", or the function for whose calls the runs are compared */
 	const char
 		*unit_path; /* of the calls that receive requests, as "main > read_request > sys_recvfrom"; "": none */
-	double factor; /* of two runs: so many times as much all functions alike cost in new; base's costs are times
-			  that */
+	double ratio;  /* of two runs: so many times as much all functions alike cost in new; base's costs are times
+			   that */
 	double spread; /* how far contexts stray from it, as a standard deviation of logarithms */
 	struct vprof_latency_side sides[2]; /* base, new; a run alone is new */
 	struct vprof_latency_name *names;

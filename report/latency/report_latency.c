@@ -53,10 +53,10 @@ static void add_unit(const struct vprof_style *style, const struct vprof_latency
 		vprof_text_addf(&t, "costs are per call of %s (%s in base, %s in new); ", r->unit,
 				vprof_format_count((uint64_t)r->sides[0].n_units).s,
 				vprof_format_count((uint64_t)r->sides[1].n_units).s);
-	if (r->factor != 1)
+	if (r->ratio != 1)
 		vprof_text_addf(&t,
 				"most functions cost %.3g times as much in new as in base: differences are beyond that",
-				r->factor);
+				r->ratio);
 	else
 		vprof_text_add(&t, "most functions cost as much in both");
 	if (r->spread > 0)

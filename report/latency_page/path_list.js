@@ -38,6 +38,6 @@ function pathList() {
 	listeners.push(mark);
 	box.append(el("div.card", null, el("div.scroll", null, el("table.pathlist", null,
 		el("thead", null, el("tr", null, heads.map((h, i) => el(i === 1 ? "th" : "th.num", null, h)))), body)), el("p", null, more),
-	el("p.small.soft", null, isComparison ? `Where functions cost more in the new run, ${unitText}: settled differences first. ${R.unit_path ? `Requests are received by ${R.unit_path}. ` : ""}${R.factor !== 1 ? `Most functions cost ${R.factor.toPrecision(3)} times as much in the new run: these differences are beyond that.` : ""}` :
+	el("p.small.soft", null, isComparison ? `Where functions cost more in the new run, ${unitText}: settled differences first. ${R.unit_path ? `Requests are received by ${R.unit_path}. ` : ""}${R.ratio !== 1 ? `Most functions cost ${R.ratio.toPrecision(3)} times as much in the new run: these differences are beyond that.` : ""}` :
 		"Functions in their contexts by own time: what neither a function that they called nor idling accounts for. Dark: at least; light: at most.")));
 }

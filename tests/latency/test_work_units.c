@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Costs for each request that a server receives, and the factor by which all of a run is slower. */
+/* Costs for each request that a server receives, and the ratio in which all of a run is slower. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ static void test_receipts(void **state)
 	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
 	assert_true(r.units.n[0] == SERVER_NS / 130 && r.units.n[1] == SERVER_NS / 310);
 	rank(&r);
-	assert_true(r.ranking.factor == 1 && r.ranking.spread < 0.01);
+	assert_true(r.ranking.ratio == 1 && r.ranking.spread < 0.01);
 	assert_string_equal(first(&r), "lookup");
 	assert_true(fabs(r.ranking.paths.v[0].cost - 180) < 2);
 	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
@@ -145,7 +145,7 @@ static void test_left_out(void **state)
 }
 
 /* Without requests, per second: what all functions have in common tells that only the lookup takes longer. */
-static void test_factor(void **state)
+static void test_ratio(void **state)
 {
 	struct runs r;
 
@@ -154,7 +154,7 @@ static void test_factor(void **state)
 	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 0);
 	vprof_latency_units_seconds(&r.units, &r.pair);
 	rank(&r);
-	assert_true(fabs(r.ranking.factor - 130.0 / 310) < 0.01);
+	assert_true(fabs(r.ranking.ratio - 130.0 / 310) < 0.01);
 	assert_string_equal(first(&r), "lookup");
 	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
 	assert_true(r.ranking.paths.n == 1 || r.ranking.paths.v[1].verdict != VPROF_LATENCY_CHANGED);
@@ -170,7 +170,7 @@ static void test_slower_machine(void **state)
 	pair_servers(&r, write_server("sys_recvfrom", "", 10, 20, 0), write_server("sys_recvfrom", "", 14, 28, 0));
 	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
 	rank(&r);
-	assert_true(fabs(r.ranking.factor - 1.4) < 0.01);
+	assert_true(fabs(r.ranking.ratio - 1.4) < 0.01);
 	for (size_t i = 0; i < r.ranking.paths.n; i++)
 		assert_int_not_equal(r.ranking.paths.v[i].verdict, VPROF_LATENCY_CHANGED);
 	release(&r);
@@ -239,7 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_receipts),       cmocka_unit_test(test_read),
-		cmocka_unit_test(test_left_out),       cmocka_unit_test(test_factor),
+		cmocka_unit_test(test_left_out),       cmocka_unit_test(test_ratio),
 		cmocka_unit_test(test_slower_machine), cmocka_unit_test(test_equal_programs),
 	};
 
