@@ -34,6 +34,8 @@ static void want(struct describing *g)
 		for (size_t k = 0; k < g->ranking->paths.v[p].n_nodes; k++)
 			g->is_wanted[g->ranking->nodes.v[g->ranking->paths.v[p].first_node + k].node] |=
 				p < PATHS_SHOWN ? 3 : 1;
+	for (size_t i = 0; i < g->ranking->parts.n; i++)
+		g->is_wanted[g->ranking->parts.v[i].node] |= 1;
 	for (uint32_t i = (uint32_t)g->tree->nodes.n; i-- > 1;)
 		if (g->is_wanted[i])
 			g->is_wanted[g->tree->nodes.v[i].parent] |= 1;
@@ -168,9 +170,15 @@ static int describe_paths(struct describing *g)
 							  .error_ns = from->error,
 							  .n_whole = from->n_whole,
 							  .verdict = verdicts[from->verdict],
-							  .steps = calloc(from->n_nodes + 1, sizeof *to->steps) };
-		if (!to->steps)
+							  .steps = calloc(from->n_nodes + 1, sizeof *to->steps),
+							  .parts = calloc(from->n_parts + 1, sizeof *to->parts) };
+		if (!to->steps || !to->parts)
 			return VPROF_ERR_NOMEM;
+		for (; to->n_parts < from->n_parts; to->n_parts++) {
+			const struct vprof_ranked_part *part = &g->ranking->parts.v[from->first_part + to->n_parts];
+
+			to->parts[to->n_parts] = (struct vprof_latency_part){ g->number[part->node], part->cost };
+		}
 		for (; to->n_steps < from->n_nodes; to->n_steps++) {
 			const struct vprof_ranked_node *n = &g->ranking->nodes.v[from->first_node + to->n_steps];
 

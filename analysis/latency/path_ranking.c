@@ -10,6 +10,8 @@
 #define ERROR_CHANCE 1.2e-5 /* that a difference exceeds what it must by chance: six standard errors of 16 parts */
 #define PARTS_MIN 4	    /* of a recording: fewer may be alike by chance, and then have no error */
 #define WHOLE_MIN (1.0 / 3) /* of what a context costs more: the path's part */
+#define SHOWN_MIN 0.2	    /* of a difference: a part that is worth a word */
+#define NEARLY_ALL 0.8	    /* of a part: it is told by the function further in */
 #define WINDOW_CHANCE 0.025 /* that windows differ from the rest so much to either side */
 /* ... or new's cost this many times base's, if the difference is that share of new's costs, and neither its error nor
  * the number of calls explains it: the chance of either. What happens now and then may fall into one run alone. */
@@ -321,6 +323,39 @@ static uint32_t innermost(const struct ranking *g, uint32_t node, uint32_t *n)
 	return node;
 }
 
+/* The child that has most of a context's difference; 0: none. */
+static uint32_t next_part(const struct ranking *g, uint32_t node)
+{
+	uint32_t child = g->heaviest[node];
+
+	return child && cost_under(g, child) >= NEARLY_ALL * cost_under(g, node) ? child : 0;
+}
+
+/* Of what a context's difference consists beneath it. */
+static int add_parts(struct ranking *g, struct vprof_ranked_path *p)
+{
+	uint32_t place = p->node, next;
+
+	p->first_part = g->out->parts.n;
+	while (!p->is_own && (next = next_part(g, place)))
+		place = next;
+	for (uint32_t i = place + 1; i < g->tree->nodes.n && !p->is_own; i++) {
+		struct vprof_ranked_part *part;
+		uint32_t end = i;
+
+		if (g->tree->nodes.v[i].parent != place || cost_under(g, i) < SHOWN_MIN * p->cost)
+			continue;
+		while ((next = next_part(g, end)))
+			end = next;
+		part = VPROF_PUSH(&g->out->parts);
+		if (!part)
+			return VPROF_ERR_NOMEM;
+		*part = (struct vprof_ranked_part){ end, cost_under(g, i) };
+	}
+	p->n_parts = g->out->parts.n - p->first_part;
+	return VPROF_OK;
+}
+
 static int add_path(struct ranking *g, const struct candidate *c)
 {
 	struct vprof_latency_ranking *out = g->out;
@@ -357,7 +392,7 @@ static int add_path(struct ranking *g, const struct candidate *c)
 		p->high += error;
 	}
 	p->verdict = judge(g, p, c->base);
-	return VPROF_OK;
+	return g->tree->sides[0] ? add_parts(g, p) : VPROF_OK;
 }
 
 static void release(struct ranking *g)
@@ -407,6 +442,7 @@ void vprof_latency_ranking_release(struct vprof_latency_ranking *r)
 {
 	VPROF_ARRAY_RELEASE(&r->paths);
 	VPROF_ARRAY_RELEASE(&r->nodes);
+	VPROF_ARRAY_RELEASE(&r->parts);
 }
 
 static int is_named(const struct vprof_paired_tree *t, uint32_t node, const char *name)

@@ -46,6 +46,12 @@ struct vprof_ranked_path {
 	double least;	/* what it costs more with 95 % probability: cost less its errors */
 	enum vprof_latency_verdict verdict;
 	size_t first_node, n_nodes; /* in `nodes`, outermost first */
+	size_t first_part, n_parts; /* in `parts`: where else beneath the context much of its difference is */
+};
+
+struct vprof_ranked_part { /* a fifth of a path's difference or more, at the end of what has nearly all of it */
+	uint32_t node;
+	double cost; /* ns per unit, with all beneath */
 };
 
 struct vprof_latency_ranking {
@@ -54,6 +60,7 @@ struct vprof_latency_ranking {
 	double total[2];			     /* ns per unit, without idle time; base's times the ratio */
 	VPROF_ARRAY(struct vprof_ranked_path) paths; /* by rank; without a base those that cost anything */
 	VPROF_ARRAY(struct vprof_ranked_node) nodes;
+	VPROF_ARRAY(struct vprof_ranked_part) parts;
 };
 
 /* NOMEM; to be released in any case. O(n log n) for n nodes, and the depth for each path that is kept, at most `most`.

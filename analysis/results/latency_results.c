@@ -26,8 +26,10 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->n_paths; i++)
+	for (size_t i = 0; i < r->n_paths; i++) {
 		free(r->paths[i].steps);
+		free(r->paths[i].parts);
+	}
 	free(r->names);
 	free(r->nodes);
 	free(r->paths);
@@ -48,6 +50,7 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 #define PATH_FIELDS(U, D, I, S, E)                                                                                      \
 	D(cost_ns) D(low_ns) D(high_ns) D(least_ns) U(n_own) I(is_own) D(share) D(error_ns) U(n_whole) E(verdict, vprof_latency_verdict_names)
 #define STEP_FIELDS(U, D, I, S, E) U(context) U(rank) D(cost_ns)
+#define PART_FIELDS(U, D, I, S, E) U(context) D(cost_ns)
 #define CALL_FIELDS(U, D, I, S, E)                                                                                      \
 	U(context) U(thread) D(before_ns) D(first_ns) D(last_ns) D(after_ns) I(is_cut) U(n_unsure)
 /* clang-format on */
@@ -56,6 +59,7 @@ WRITER(write_side, vprof_latency_side, SIDE_FIELDS)
 WRITER(write_name, vprof_latency_name, NAME_FIELDS)
 WRITER(write_figures, vprof_latency_figures, FIGURES_FIELDS)
 WRITER(write_step, vprof_latency_step, STEP_FIELDS)
+WRITER(write_part, vprof_latency_part, PART_FIELDS)
 WRITER(write_call, vprof_latency_call, CALL_FIELDS)
 
 /* null: the context is not in that run. */
@@ -88,6 +92,7 @@ static int write_path(cJSON *o, const struct vprof_latency_path_result *x)
 
 	W_FIELDS(PATH_FIELDS)
 	WRITE_LIST(steps, n_steps, write_step);
+	WRITE_LIST(parts, n_parts, write_part);
 	return ok;
 }
 

@@ -54,6 +54,11 @@ struct vprof_latency_step { /* a context of a path */
 	double cost_ns;	    /* own time per unit; of two runs: the difference */
 };
 
+struct vprof_latency_part { /* of two runs: of a path's difference a fifth or more */
+	uint32_t context;   /* in nodes */
+	double cost_ns;	    /* with all beneath */
+};
+
 struct vprof_latency_path_result {
 	double cost_ns, low_ns, high_ns; /* per unit */
 	double least_ns; /* cost_ns less its errors within and between the runs, with 95 % probability */
@@ -66,6 +71,8 @@ struct vprof_latency_path_result {
 	enum vprof_latency_path_verdict verdict;
 	struct vprof_latency_step *steps; /* outermost first */
 	size_t n_steps;
+	struct vprof_latency_part *parts; /* beneath the context whose difference it is */
+	size_t n_parts;
 };
 
 struct vprof_latency_call { /* an instance of a context in the new run; its latency is between last - first and after -

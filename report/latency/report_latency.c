@@ -128,6 +128,31 @@ static void add_steps(const struct vprof_latency_results *r, const struct vprof_
 		}
 }
 
+static const char *function_name(const struct vprof_latency_results *r, uint32_t context)
+{
+	return r->names[r->nodes[context].function].name;
+}
+
+/* Of what the difference consists beneath the context: each part by the outermost and the innermost function of its
+ * path that have a name. */
+static void add_parts(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
+		      struct vprof_text *t)
+{
+	uint32_t place = p->steps[p->n_own - 1].context;
+
+	for (size_t i = 0; i < p->n_parts; i++) {
+		uint32_t end = p->parts[i].context, outer = end;
+
+		for (uint32_t c = end; c != place && r->nodes[c].parent != VPROF_LATENCY_NONE; c = r->nodes[c].parent)
+			if (!strstr(function_name(r, c), "+0x"))
+				outer = c;
+		vprof_text_addf(t, "%s%s", i ? ", " : "of it ", function_name(r, outer));
+		if (outer != end)
+			vprof_text_addf(t, " ... %s", function_name(r, end));
+		vprof_text_addf(t, " %s", vprof_format_percent(p->parts[i].cost_ns / p->cost_ns).s);
+	}
+}
+
 static const char *name_of(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
 			   size_t step)
 {
@@ -157,7 +182,10 @@ static void add_difference(const struct vprof_style *style, const struct vprof_l
 	vprof_text_addf(&t, "seen between %s%s and ", p->low_ns < 0 ? "-" : "+",
 			vprof_format_duration(fabs(p->low_ns)).s);
 	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
-	add_steps(r, p, &t);
+	if (p->n_parts)
+		add_parts(r, p, &t);
+	else
+		add_steps(r, p, &t);
 	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(&t, "now ");
 	add_calls(&n->side[1], &t);

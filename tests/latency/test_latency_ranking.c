@@ -323,6 +323,9 @@ static void test_many_small(void **state)
 	rank(&r, base, new, 1, 1);
 	assert_string_equal(end_of(&r, 0), "match");
 	assert_true(r.ranking.paths.v[0].cost == 32 * 30);
+	assert_int_equal(r.ranking.paths.v[0].n_parts, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_true(r.ranking.parts.v[r.ranking.paths.v[0].first_part + i].cost == 32 * 6);
 	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
 	assert_string_equal(end_of(&r, 1), "send");
 	assert_true(r.ranking.paths.v[1].cost == 32 * 10);
