@@ -34,6 +34,7 @@ struct ranking {
 	const struct vprof_paired_tree *tree;
 	const struct vprof_latency_units *units;
 	struct vprof_paired_costs costs;
+	double errors, spreads; /* what chance explains with LEAST_CHANCE: so many errors, and of base's costs */
 	double *largest,
 		*surest; /* [nodes] of what its children cost more: as far as that is known; at least, by the bounds */
 	unsigned char *is_whole;  /* [nodes] if it is told of, then with all beneath */
@@ -78,7 +79,7 @@ static struct candidate candidate_of(const struct ranking *g, uint32_t node, int
 	double error = is_own ? c->error[node] : c->under_error[node];
 	double cost = (is_own ? c->own[1][node] : c->under[1][node]) - base;
 
-	return (struct candidate){ node, is_own, cost, error, base, cost - chance_of(g, LEAST_CHANCE, error, base) };
+	return (struct candidate){ node, is_own, cost, error, base, cost - g->errors * error - g->spreads * base };
 }
 
 static double cost_under(const struct ranking *g, uint32_t node)
@@ -426,6 +427,8 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 		out->spread = g.costs.spread;
 		out->total[0] = g.costs.total[0];
 		out->total[1] = g.costs.total[1];
+		g.errors = errors_of(&g, LEAST_CHANCE);
+		g.spreads = gsl_cdf_ugaussian_Qinv(LEAST_CHANCE) * g.costs.spread;
 		ret = t->sides[0] ? gather_differences(&g) : gather_costs(&g);
 	}
 	if (!ret && vprof_array_sort(g.candidates.v, g.candidates.n, sizeof *g.candidates.v, compare_candidates))
