@@ -20,7 +20,7 @@ for (const c of contexts)
 	c.children.sort((a, b) => Math.max(timeOf(b, "new"), timeOf(b, "base")) - Math.max(timeOf(a, "new"), timeOf(a, "base")) || a.id - b.id);
 roots.sort((a, b) => Math.max(timeOf(b, "new"), timeOf(b, "base")) - Math.max(timeOf(a, "new"), timeOf(a, "base")) || a.id - b.id);
 const paths = R.paths.map((p, id) => ({ ...p, id, steps: p.steps.map(s => ({ ...s, c: contexts[s.context] })) }));
-for (const p of paths) p.end = p.steps[p.n_own - 1].c;
+for (const p of paths) p.end = p.steps[(p.n_own || p.steps.length) - 1].c;
 const callsOf = new Map();
 for (const i of R.instances) callsOf.set(i.context, [...callsOf.get(i.context) || [], i]);
 const layers = { program: "the program", library: "libraries", kernel: "the kernel" };

@@ -56,6 +56,7 @@ static void add_path(uint32_t node, double cost)
 						 .error_ns = r->is_comparison ? 1 : NAN,
 						 .verdict = r->n_paths % 3,
 						 .steps = calloc(n, sizeof *p->steps),
+						 .n_own = n,
 						 .n_steps = n };
 	for (uint32_t i = 0; i < n; i++)
 		p->steps[i] = (struct vprof_latency_step){ steps[n - 1 - i], n - i, i + 1 == n ? cost : cost / 100 };
