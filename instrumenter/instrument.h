@@ -64,7 +64,8 @@ int vprof_splice_text(const struct vprof_facts *facts, const struct vprof_plan *
 struct vprof_flow_build {
 	const char *const *sources; /* absolute paths */
 	size_t n_sources;
-	const char *object;	/* vprof-flows.o, absolute */
+	const char *object; /* vprof-flows.o, absolute */
+	int has_own_locks;  /* .vprof/src has the functions of the program's own locks with probes, and nothing else */
 	const char *not_linked; /* a file to write, or NULL: programs and libraries that hold these units and that the
 				   build did not link again, a path in each line; left out when there is none */
 };

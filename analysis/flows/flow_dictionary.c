@@ -6,7 +6,8 @@ static uint64_t location_hash(uint64_t space, uint64_t address)
 	return vprof_mix(address ^ vprof_mix(space + 1));
 }
 
-static struct vprof_flow_location *find(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, size_t *at)
+static struct vprof_flow_location *find(const struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
+					size_t *at)
 {
 	VPROF_HASH_EACH(&d->index, location_hash(space, address), *at, i)
 	{
@@ -37,6 +38,20 @@ struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64
 	if (l->value != value || !is_common(&l->held, held))
 		l->origin.state = VPROF_FLOW_UNKNOWN;
 	return l->origin;
+}
+
+struct vprof_flow_origin vprof_flow_look_half(const struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
+					      uint64_t value, const struct vprof_flow_held *held)
+{
+	for (int i = 0; i < 2; i++) {
+		size_t at;
+		const struct vprof_flow_location *l = find(d, space, i ? address + 4 : address - 4, &at);
+
+		if (l && l->origin.state == VPROF_FLOW_VALID && is_common(&l->held, held) &&
+		    (i ? (uint32_t)l->value == value >> 32 : l->value >> 32 == (uint32_t)value))
+			return l->origin;
+	}
+	return (struct vprof_flow_origin){ VPROF_FLOW_UNKNOWN };
 }
 
 int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value,

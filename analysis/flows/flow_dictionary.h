@@ -50,6 +50,10 @@ struct vprof_flow_dictionary {
  * protects both accesses. */
 struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
 					 uint64_t value, const struct vprof_flow_held *held);
+/* Of 8 bytes that were read: the origin of those that lie in a location 4 bytes before or behind, as numbers in a
+ * structure that is aligned to 4 do; VALID, or else UNKNOWN. Drops nothing. */
+struct vprof_flow_origin vprof_flow_look_half(const struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
+					      uint64_t value, const struct vprof_flow_held *held);
 /* 0, or -1 without memory. */
 int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value,
 		     const struct vprof_flow_held *held, const struct vprof_flow_origin *origin);

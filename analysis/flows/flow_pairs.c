@@ -5,80 +5,14 @@
  */
 #include "analysis/flows/flow_pairs.h"
 
-#include "analysis/flows/flow_dictionary.h"
+#include "analysis/flows/flow_finder.h"
 
-#define SMALLEST_MOVED 256 /* smaller numbers are equal by chance */
-#define SHARED_SPACE UINT64_MAX
 #define MOVED_PARTS                                                                                                    \
 	2 /* from the part in which it is read to that in which it is written: out of one lock, into another */
 
-struct taken { /* read in the section */
-	uint64_t value;
-	struct vprof_flow_origin origin;
-	uint32_t site;
-	const struct vprof_flow_record *nested; /* as struct vprof_flow_site */
-	uint64_t part;
-	uint32_t n_before; /* parts */
-};
-
-struct out { /* a copy out of what another thread stored */
-	const struct vprof_flow_record *record;
-	struct vprof_flow_origin origin;
-	uint32_t site;
-	const struct vprof_flow_record *nested;
-	uint64_t part;
-};
-
-/* From one lock's acquisition or release to the next: what happened meanwhile has one place in the order of all. */
-struct part {
-	uint64_t number;
-	uint32_t section, from, to; /* index; records of it */
-};
-
-struct open { /* a section of which parts have been seen */
-	uint32_t section, n_parts;
-	VPROF_ARRAY(struct taken) taken;
-	VPROF_ARRAY(struct out) outs;
-	VPROF_ARRAY(const struct vprof_flow_record *) nested; /* locks held beneath the section's */
-};
-
-struct consumed { /* a production that was consumed */
-	uint64_t part, what;
-	uint32_t thread, n_again;
-	uint64_t last; /* section in which it was consumed */
-};
-
-struct held { /* who consumed a pointer last, through which pair */
-	uint64_t space, value;
-	uint32_t thread, pair;
-};
-
-struct finder {
-	struct vprof_flow_pairs *p;
-	const struct vprof_flow_trace *t;
-	vprof_flow_owner_of *owner_of;
-	void *owner_arg;
-	struct vprof_flow_dictionary dictionary;
-	struct vprof_hash_index site_index, pair_index, consumed_index, held_index, thread_index;
-	VPROF_ARRAY(struct consumed) consumed;
-	VPROF_ARRAY(struct held) held;
-	VPROF_ARRAY(uint64_t) threads; /* process and thread */
-	/* of the section under way */
-	const struct vprof_flow_section *section;
-	uint64_t space, owner;
-	uint32_t thread;
-	VPROF_ARRAY(uint64_t) last_sections; /* of each thread: number of its section before this one */
-	struct open *open;
-	struct vprof_flow_held under;	/* the locks that are held */
-	uint64_t part;			/* number of the part under way */
-	VPROF_ARRAY(struct part) parts; /* in the order of their numbers */
-	VPROF_ARRAY(struct open *) all_open;
-	int failed;
-};
-
 /* ---- numbering ---- */
 
-static uint32_t thread_number(struct finder *f, uint32_t process, uint64_t tid)
+static uint32_t thread_number(struct vprof_flow_finder *f, uint32_t process, uint64_t tid)
 {
 	uint64_t key = (uint64_t)process << 32 | (uint32_t)tid, *thread;
 	size_t at;
@@ -102,13 +36,13 @@ static uint32_t thread_number(struct finder *f, uint32_t process, uint64_t tid)
 }
 
 /* The innermost lock's acquisition beneath the section's, NULL: there is none. */
-static const struct vprof_flow_record *nested_of(const struct finder *f)
+const struct vprof_flow_record *vprof_flow_nested_of(const struct vprof_flow_finder *f)
 {
 	return f->open->nested.n ? f->open->nested.v[f->open->nested.n - 1] : NULL;
 }
 
 /* The same place of one module has one number in all processes. */
-static uint32_t site_number(struct finder *f, uint64_t pc)
+uint32_t vprof_flow_site_number(struct vprof_flow_finder *f, uint64_t pc)
 {
 	const struct vprof_flow_module *module = vprof_flow_module_find(f->t, f->section->process, pc);
 	uint64_t offset = module ? pc - module->bias : pc;
@@ -137,12 +71,14 @@ static uint32_t site_number(struct finder *f, uint64_t pc)
 		f->failed = 1;
 		return 0;
 	}
-	*site = (struct vprof_flow_site){ f->section->process, pc, f->owner, f->section->head, nested_of(f) };
+	*site = (struct vprof_flow_site){ f->section->process, pc, f->owner, f->section->head,
+					  vprof_flow_nested_of(f) };
 	vprof_hash_index_put(&f->site_index, at, hash, (uint32_t)f->p->sites.n - 1);
 	return (uint32_t)f->p->sites.n - 1;
 }
 
-static struct vprof_flow_pair *pair_of(struct finder *f, uint32_t producer, uint32_t consumer, int is_range)
+struct vprof_flow_pair *vprof_flow_pair_of(struct vprof_flow_finder *f, uint32_t producer, uint32_t consumer,
+					   int is_range)
 {
 	uint64_t hash = vprof_mix((uint64_t)producer << 32 | consumer) + (uint64_t)is_range;
 	struct vprof_flow_pair *pair;
@@ -171,7 +107,7 @@ static struct vprof_flow_pair *pair_of(struct finder *f, uint32_t producer, uint
 	return pair;
 }
 
-static struct vprof_flow_role *role_of(struct finder *f, struct vprof_flow_pair *pair, uint32_t thread)
+static struct vprof_flow_role *role_of(struct vprof_flow_finder *f, struct vprof_flow_pair *pair, uint32_t thread)
 {
 	static struct vprof_flow_role nowhere;
 	struct vprof_flow_role *role;
@@ -190,16 +126,22 @@ static struct vprof_flow_role *role_of(struct finder *f, struct vprof_flow_pair 
 
 /* ---- production ---- */
 
-/* Whoever consumed the pointer hands it on: had it filled it in? */
-static void note_passed_on(struct finder *f, uint64_t value, int is_filled)
+static uint64_t holder_hash(uint64_t space, uint64_t value)
 {
+	return vprof_mix(value ^ vprof_mix(space + 1));
+}
+
+/* Whoever consumed the pointer hands it on: had it filled it in? */
+static void note_passed_on(struct vprof_flow_finder *f, uint64_t value, int is_filled)
+{
+	uint64_t space = vprof_flow_space(f, value);
 	size_t at;
 
-	VPROF_HASH_EACH(&f->held_index, vprof_mix(value ^ f->space), at, i)
+	VPROF_HASH_EACH(&f->held_index, holder_hash(space, value), at, i)
 	{
-		struct held *held = &f->held.v[i];
+		struct vprof_flow_holder *held = &f->held.v[i];
 
-		if (held->value != value || held->space != f->space)
+		if (held->value != value || held->space != space)
 			continue;
 		if (held->thread == f->thread && held->pair != VPROF_NONE && is_filled)
 			f->p->pairs.v[held->pair].n_passed_on++;
@@ -208,10 +150,10 @@ static void note_passed_on(struct finder *f, uint64_t value, int is_filled)
 	}
 }
 
-static void note_held(struct finder *f, uint64_t value, uint32_t pair)
+static void note_held(struct vprof_flow_finder *f, uint64_t value, uint32_t pair)
 {
-	uint64_t hash = vprof_mix(value ^ f->space);
-	struct held *held;
+	uint64_t space = vprof_flow_space(f, value), hash = holder_hash(space, value);
+	struct vprof_flow_holder *held;
 	size_t at;
 
 	f->failed |= vprof_hash_index_room(&f->held_index, 1);
@@ -220,7 +162,7 @@ static void note_held(struct finder *f, uint64_t value, uint32_t pair)
 	VPROF_HASH_EACH(&f->held_index, hash, at, i)
 	{
 		held = &f->held.v[i];
-		if (held->value == value && held->space == f->space) {
+		if (held->value == value && held->space == space) {
 			held->thread = f->thread;
 			held->pair = pair;
 			return;
@@ -231,14 +173,15 @@ static void note_held(struct finder *f, uint64_t value, uint32_t pair)
 		f->failed = 1;
 		return;
 	}
-	*held = (struct held){ f->space, value, f->thread, pair };
+	*held = (struct vprof_flow_holder){ space, value, f->thread, pair };
 	vprof_hash_index_put(&f->held_index, at, hash, (uint32_t)f->held.n - 1);
 }
 
-static struct vprof_flow_origin produced(struct finder *f, const struct vprof_flow_record *r, uint64_t address)
+struct vprof_flow_origin vprof_flow_produced(struct vprof_flow_finder *f, const struct vprof_flow_record *r,
+					     uint64_t address)
 {
 	return (struct vprof_flow_origin){ .state = VPROF_FLOW_VALID,
-					   .site = site_number(f, r->c),
+					   .site = vprof_flow_site_number(f, r->c),
 					   .thread = f->thread,
 					   .section = f->section->number,
 					   .part = f->part,
@@ -252,7 +195,7 @@ static uint64_t location_of(const struct vprof_flow_record *r, uint64_t value)
 	return r->flags & VPROF_FLOW_ATOMIC ? (r->a ^ value << 1) | 1 : r->a;
 }
 
-static const struct taken *find_taken(const struct finder *f, uint64_t value)
+const struct vprof_flow_taken *vprof_flow_find_taken(const struct vprof_flow_finder *f, uint64_t value)
 {
 	for (size_t i = f->open->taken.n; i-- > 0;)
 		if (f->open->taken.v[i].n_before + MOVED_PARTS < f->open->n_parts)
@@ -262,79 +205,57 @@ static const struct taken *find_taken(const struct finder *f, uint64_t value)
 	return NULL;
 }
 
-static void store(struct finder *f, uint64_t address, uint64_t value, const struct vprof_flow_origin *origin)
+void vprof_flow_put(struct vprof_flow_finder *f, uint64_t space, uint64_t address, uint64_t value,
+		    const struct vprof_flow_origin *origin)
 {
-	f->failed |= vprof_flow_store(&f->dictionary, f->space, address, value, &f->under, origin);
+	f->failed |= vprof_flow_store(&f->dictionary, space, address, value, &f->under, origin);
 }
 
-static void process_write(struct finder *f, const struct vprof_flow_record *r)
+static void process_write(struct vprof_flow_finder *f, const struct vprof_flow_record *r)
 {
 	struct vprof_flow_origin origin = { VPROF_FLOW_INVALID };
-	uint64_t value = r->b, address = location_of(r, value);
-	const struct taken *moved = r->n_bytes == 8 && value >= SMALLEST_MOVED ? find_taken(f, value) : NULL;
+	uint64_t value = r->b, address = location_of(r, value), space = vprof_flow_space(f, r->a);
+	const struct vprof_flow_taken *moved =
+		r->n_bytes == 8 && value >= VPROF_FLOW_SMALLEST_MOVED ? vprof_flow_find_taken(f, value) : NULL;
 
 	f->p->n_writes++; /* on the thread's own stack as well: main() may have a queue among its variables */
 	if (moved && r->flags & VPROF_FLOW_ATOMIC &&
-	    vprof_flow_look(&f->dictionary, f->space, address, value, &f->under).state == VPROF_FLOW_VALID)
+	    vprof_flow_look(&f->dictionary, space, address, value, &f->under).state == VPROF_FLOW_VALID)
 		return; /* it is put back where it was */
 	if (moved && moved->origin.state != VPROF_FLOW_UNKNOWN)
 		origin = moved->origin;
 	else if (r->n_bytes == 8 && (moved || vprof_flow_is_pointer(value)))
-		origin = produced(f, r, address);
+		origin = vprof_flow_produced(f, r, address);
 	if (origin.state == VPROF_FLOW_VALID && origin.section == f->section->number)
 		note_passed_on(f, value, origin.is_filled);
-	store(f, address & ~(r->flags & VPROF_FLOW_ATOMIC ? UINT64_C(0) : UINT64_C(7)), value, &origin);
+	vprof_flow_put(f, space, address & ~(r->flags & VPROF_FLOW_ATOMIC ? UINT64_C(0) : UINT64_C(7)), value, &origin);
 }
 
 /* ---- taking over ---- */
 
-static void take(struct finder *f, uint64_t value, const struct vprof_flow_origin *origin, uint64_t pc)
+void vprof_flow_take(struct vprof_flow_finder *f, uint64_t value, const struct vprof_flow_origin *origin, uint64_t pc)
 {
-	struct taken *taken;
+	struct vprof_flow_taken *taken;
 
 	if (origin->state == VPROF_FLOW_UNKNOWN && !vprof_flow_is_pointer(value))
 		return;
 	taken = VPROF_PUSH(&f->open->taken);
 	if (taken)
-		*taken = (struct taken){ value, *origin, site_number(f, pc), nested_of(f), f->part, f->open->n_parts };
+		*taken = (struct vprof_flow_taken){
+			value,	 *origin,	  vprof_flow_site_number(f, pc), vprof_flow_nested_of(f),
+			f->part, f->open->n_parts
+		};
 	else
 		f->failed = 1;
 }
 
-static void process_read(struct finder *f, const struct vprof_flow_record *r)
+static void process_read(struct vprof_flow_finder *f, const struct vprof_flow_record *r)
 {
 	struct vprof_flow_origin origin =
-		vprof_flow_look(&f->dictionary, f->space, location_of(r, r->b), r->b, &f->under);
+		vprof_flow_look(&f->dictionary, vprof_flow_space(f, r->a), location_of(r, r->b), r->b, &f->under);
 
 	f->p->n_reads++;
-	take(f, r->b, &origin, r->c);
-}
-
-/* A copy moves every granule exactly; what is not known yet is produced by it, except on the thread's own stack. */
-static void process_copy(struct finder *f, const struct vprof_flow_record *r)
-{
-	f->p->n_writes++;
-	for (uint32_t i = 0; i < r->count / 8; i++) {
-		uint64_t value = (&r[1 + i / 3].a)[i % 3], to = r->a + 8 * (uint64_t)i;
-		struct vprof_flow_origin origin = { VPROF_FLOW_UNKNOWN };
-		const struct taken *moved = NULL;
-
-		if (r->b)
-			origin = vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value, &f->under);
-		else
-			moved = value >= SMALLEST_MOVED ? find_taken(f, value) : NULL;
-		if (moved)
-			origin = moved->origin;
-		if (r->b && vprof_flow_is_pointer(value))
-			take(f, value, &origin, r->c);
-		if (!r->a || (r->flags & VPROF_FLOW_STACK && origin.state == VPROF_FLOW_UNKNOWN))
-			continue;
-		if (origin.state == VPROF_FLOW_UNKNOWN && (value || r->b))
-			origin = produced(f, r, to);
-		else if (origin.state == VPROF_FLOW_UNKNOWN)
-			origin.state = VPROF_FLOW_INVALID;
-		store(f, to, value, &origin);
-	}
+	vprof_flow_take(f, r->b, &origin, r->c);
 }
 
 /* ---- consumption ---- */
@@ -342,7 +263,7 @@ static void process_copy(struct finder *f, const struct vprof_flow_record *r)
 enum again { FIRST, BY_SAME, BY_OTHER, CONTINUED };
 
 /* A load and then the exchange that takes what was loaded are one acquisition. */
-static enum again consume_again(struct finder *f, struct consumed *consumed)
+static enum again consume_again(struct vprof_flow_finder *f, struct vprof_flow_consumed *consumed)
 {
 	int follows = consumed->last == f->last_sections.v[f->thread];
 
@@ -352,10 +273,10 @@ static enum again consume_again(struct finder *f, struct consumed *consumed)
 	return follows && !consumed->n_again++ && f->section->head->flags & VPROF_FLOW_OBSERVE ? CONTINUED : BY_SAME;
 }
 
-static enum again consume_once(struct finder *f, uint64_t part, uint64_t what)
+static enum again consume_once(struct vprof_flow_finder *f, uint64_t part, uint64_t what)
 {
 	uint64_t hash = vprof_mix(part) ^ vprof_mix(what);
-	struct consumed *consumed;
+	struct vprof_flow_consumed *consumed;
 	size_t at;
 
 	f->failed |= vprof_hash_index_room(&f->consumed_index, 1);
@@ -372,14 +293,15 @@ static enum again consume_once(struct finder *f, uint64_t part, uint64_t what)
 		f->failed = 1;
 		return BY_SAME;
 	}
-	*consumed = (struct consumed){ part, what, f->thread, 0, f->section->number };
+	*consumed = (struct vprof_flow_consumed){ part, what, f->thread, 0, f->section->number };
 	vprof_hash_index_put(&f->consumed_index, at, hash, (uint32_t)f->consumed.n - 1);
 	return FIRST;
 }
 
 /* `what` identifies the production within its section. */
-static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct vprof_flow_origin *origin,
-		    uint64_t what, const struct vprof_flow_record *nested, uint64_t part, int is_used)
+void vprof_flow_consume(struct vprof_flow_finder *f, struct vprof_flow_pair *pair,
+			const struct vprof_flow_origin *origin, uint64_t what, const struct vprof_flow_record *nested,
+			uint64_t part, int is_used)
 {
 	uint32_t number = (uint32_t)(pair - f->p->pairs.v);
 	struct vprof_flow_event *event;
@@ -416,12 +338,12 @@ static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct
 }
 
 /* Of the reads of one value, the one whose production is another thread's. */
-static int is_best(const struct finder *f, size_t i)
+static int is_best(const struct vprof_flow_finder *f, size_t i)
 {
-	const struct taken *taken = &f->open->taken.v[i];
+	const struct vprof_flow_taken *taken = &f->open->taken.v[i];
 
 	for (size_t k = 0; k < f->open->taken.n; k++) {
-		const struct taken *other = &f->open->taken.v[k];
+		const struct vprof_flow_taken *other = &f->open->taken.v[k];
 		int foreign = other->origin.thread != f->thread, is_foreign = taken->origin.thread != f->thread;
 
 		if (k != i && other->value == taken->value && other->origin.state == VPROF_FLOW_VALID &&
@@ -432,10 +354,11 @@ static int is_best(const struct finder *f, size_t i)
 }
 
 /* Does a use of what `taken` leads to belong to a pointer that leads further into the same object? */
-static int is_inner(const struct finder *f, const struct taken *taken, const struct vprof_flow_record *use)
+static int is_inner(const struct vprof_flow_finder *f, const struct vprof_flow_taken *taken,
+		    const struct vprof_flow_record *use)
 {
 	for (size_t k = 0; k < f->open->taken.n; k++) {
-		const struct taken *other = &f->open->taken.v[k];
+		const struct vprof_flow_taken *other = &f->open->taken.v[k];
 		const struct vprof_flow_record *its;
 
 		if (other->value <= taken->value || other->value >= taken->value + VPROF_FLOW_SPAN ||
@@ -448,10 +371,10 @@ static int is_inner(const struct finder *f, const struct taken *taken, const str
 	return 0;
 }
 
-static void consume_pointers(struct finder *f)
+static void consume_pointers(struct vprof_flow_finder *f)
 {
 	for (size_t i = 0; i < f->open->taken.n && !f->failed; i++) {
-		const struct taken *taken = &f->open->taken.v[i];
+		const struct vprof_flow_taken *taken = &f->open->taken.v[i];
 		const struct vprof_flow_record *use;
 		struct vprof_flow_pair *pair;
 		uint64_t n_flows;
@@ -462,85 +385,46 @@ static void consume_pointers(struct finder *f)
 		use = vprof_flow_use_find(f->t, f->section->number, taken->value, 0);
 		if (!use || is_inner(f, taken, use))
 			continue;
-		pair = pair_of(
-			f, taken->origin.site,
-			f->section->head->flags & VPROF_FLOW_EVENT && use->c ? site_number(f, use->c) : taken->site, 0);
+		pair = vprof_flow_pair_of(f, taken->origin.site,
+					  f->section->head->flags & VPROF_FLOW_EVENT && use->c ?
+						  vprof_flow_site_number(f, use->c) :
+						  taken->site,
+					  0);
 		if (!pair)
 			return;
 		n_flows = pair->n_flows;
-		consume(f, pair, &taken->origin, taken->value, taken->nested, taken->part,
-			!(use->flags & VPROF_FLOW_WRITTEN));
+		vprof_flow_consume(f, pair, &taken->origin, taken->value, taken->nested, taken->part,
+				   !(use->flags & VPROF_FLOW_WRITTEN));
 		if (pair->n_flows > n_flows)
 			note_held(f, taken->value, (uint32_t)(pair - f->p->pairs.v));
 	}
 }
 
-/* Was a pointer in the copy consumed? Then the copy is not counted as well. */
-static int has_consumed_pointer(const struct finder *f, const struct vprof_flow_record *r)
-{
-	for (uint32_t i = 0; i < r->count / 8; i++) {
-		uint64_t value = (&r[1 + i / 3].a)[i % 3];
-		const struct taken *taken = vprof_flow_is_pointer(value) ? find_taken(f, value) : NULL;
-
-		if (taken && taken->origin.state == VPROF_FLOW_VALID && taken->origin.thread != f->thread &&
-		    vprof_flow_use_find(f->t, f->section->number, value, 0))
-			return 1;
-	}
-	return 0;
-}
-
-/* Numbers that were copied out: into a range that was read afterwards, or into a local variable, whose reads the
- * compiler does not tell. */
-static void consume_copy(struct finder *f, const struct out *out)
-{
-	const struct vprof_flow_record *r = out->record;
-	uint64_t low = r->a;
-	struct vprof_flow_pair *pair;
-
-	if (has_consumed_pointer(f, r))
-		return;
-	if (low && !vprof_flow_use_find(f->t, f->section->number, low, 1))
-		return;
-	pair = pair_of(f, out->origin.site, out->site, 1);
-	if (pair)
-		consume(f, pair, &out->origin, out->origin.address, out->nested, out->part, 1);
-}
-
-/* The origin of the first granule that another thread produced. */
-static int is_copied_out(struct finder *f, const struct vprof_flow_record *r, struct out *out)
-{
-	for (uint32_t i = 0; r->b && i < r->count / 8; i++) {
-		uint64_t value = (&r[1 + i / 3].a)[i % 3];
-		struct vprof_flow_origin origin =
-			vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value, &f->under);
-
-		if (origin.state == VPROF_FLOW_VALID && origin.thread != f->thread) {
-			*out = (struct out){ r, origin, site_number(f, r->c), nested_of(f), f->part };
-			return 1;
-		}
-	}
-	return 0;
-}
-
 /* ---- sections, part by part ---- */
 
-static void find_owner(struct finder *f)
+static void find_owner(struct vprof_flow_finder *f)
 {
-	f->owner = f->owner_of ? f->owner_of(f->owner_arg, f->section, nested_of(f)) : 0;
+	f->owner = f->owner_of ? f->owner_of(f->owner_arg, f->section, vprof_flow_nested_of(f)) : 0;
+}
+
+/* At one address, other processes have other locks, unless they share it. */
+static uint64_t lock_key(const struct vprof_flow_finder *f, uint64_t lock)
+{
+	return vprof_mix(lock ^ vprof_mix(vprof_flow_space(f, lock) + 1));
 }
 
 /* The section's own lock, and the innermost ones beneath it. */
-static void find_held(struct finder *f)
+static void find_held(struct vprof_flow_finder *f)
 {
 	size_t n = f->open->nested.n, most = VPROF_FLOW_HELD - 1;
 
 	f->under.n = 0;
-	f->under.locks[f->under.n++] = f->section->head->a;
+	f->under.locks[f->under.n++] = lock_key(f, f->section->head->a);
 	for (size_t i = n > most ? n - most : 0; i < n; i++)
-		f->under.locks[f->under.n++] = f->open->nested.v[i]->a;
+		f->under.locks[f->under.n++] = lock_key(f, f->open->nested.v[i]->a);
 }
 
-static void process_nested(struct finder *f, const struct vprof_flow_record *r)
+static void process_nested(struct vprof_flow_finder *f, const struct vprof_flow_record *r)
 {
 	const struct vprof_flow_record **slot;
 
@@ -564,7 +448,7 @@ static void process_nested(struct finder *f, const struct vprof_flow_record *r)
 }
 
 /* What was read before and leads there led to another object, which was released since. */
-static void process_allocated(struct finder *f, const struct vprof_flow_record *r)
+static void process_allocated(struct vprof_flow_finder *f, const struct vprof_flow_record *r)
 {
 	size_t n = 0;
 
@@ -574,10 +458,8 @@ static void process_allocated(struct finder *f, const struct vprof_flow_record *
 	f->open->taken.n = n;
 }
 
-static void process_record(struct finder *f, const struct vprof_flow_record *r)
+static void process_record(struct vprof_flow_finder *f, const struct vprof_flow_record *r)
 {
-	struct out out, *kept;
-
 	if (r->kind == VPROF_FLOW_READ) {
 		process_read(f, r);
 	} else if (r->kind == VPROF_FLOW_WRITE) {
@@ -587,18 +469,11 @@ static void process_record(struct finder *f, const struct vprof_flow_record *r)
 	} else if (r->kind == VPROF_FLOW_GIVEN) {
 		process_allocated(f, r);
 	} else if (r->kind == VPROF_FLOW_COPY) {
-		if (is_copied_out(f, r, &out)) {
-			kept = VPROF_PUSH(&f->open->outs);
-			if (kept)
-				*kept = out;
-			else
-				f->failed = 1;
-		}
-		process_copy(f, r);
+		vprof_flow_process_copy(f, r);
 	}
 }
 
-static void release_open(struct open *open)
+static void release_open(struct vprof_flow_opened *open)
 {
 	VPROF_ARRAY_RELEASE(&open->taken);
 	VPROF_ARRAY_RELEASE(&open->outs);
@@ -606,9 +481,9 @@ static void release_open(struct open *open)
 	free(open);
 }
 
-static struct open *open_section(struct finder *f, uint32_t section)
+static struct vprof_flow_opened *open_section(struct vprof_flow_finder *f, uint32_t section)
 {
-	struct open **slot;
+	struct vprof_flow_opened **slot;
 
 	for (size_t i = 0; i < f->all_open.n; i++)
 		if (f->all_open.v[i]->section == section)
@@ -625,14 +500,13 @@ static struct open *open_section(struct finder *f, uint32_t section)
 	return *slot;
 }
 
-static void end_section(struct finder *f)
+static void end_section(struct vprof_flow_finder *f)
 {
 	const struct vprof_flow_record *head = f->section->head;
 
 	if (!(head->flags & VPROF_FLOW_PUBLISH))
 		consume_pointers(f);
-	for (size_t i = 0; i < f->open->outs.n && !f->failed; i++)
-		consume_copy(f, &f->open->outs.v[i]);
+	vprof_flow_consume_copies(f);
 	if (!(head->flags & VPROF_FLOW_PUBLISH))
 		f->last_sections.v[f->thread] = f->section->number;
 	for (size_t i = 0; i < f->all_open.n; i++)
@@ -645,14 +519,13 @@ static void end_section(struct finder *f)
 	f->open = NULL;
 }
 
-static void process_part(struct finder *f, const struct part *part)
+static void process_part(struct vprof_flow_finder *f, const struct vprof_flow_part *part)
 {
 	const struct vprof_flow_section *section = &f->t->sections.v[part->section];
 	const struct vprof_flow_record *head = section->head;
 
 	f->section = section;
 	f->part = part->number;
-	f->space = head->flags & VPROF_FLOW_SHARED ? SHARED_SPACE : section->process;
 	f->thread = thread_number(f, section->process, head->c);
 	f->open = open_section(f, part->section);
 	while (!f->failed && f->last_sections.n <= f->thread)
@@ -672,7 +545,7 @@ static void process_part(struct finder *f, const struct part *part)
 
 static int by_number(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct vprof_flow_part *x = a, *y = b;
 
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
@@ -682,10 +555,10 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Numbers of parts grow within a section in what the runtime writes; in a damaged recording they are made to. */
-static int divide(struct finder *f)
+static int divide(struct vprof_flow_finder *f)
 {
 	const struct vprof_flow_trace *t = f->t;
-	struct part *part = NULL;
+	struct vprof_flow_part *part = NULL;
 
 	for (size_t s = 0; s < t->sections.n; s++) {
 		const struct vprof_flow_record *head = t->sections.v[s].head;
@@ -701,7 +574,7 @@ static int divide(struct finder *f)
 			part = VPROF_PUSH(&f->parts);
 			if (!part)
 				return -1;
-			*part = (struct part){ number, (uint32_t)s, i, head->count + 1 };
+			*part = (struct vprof_flow_part){ number, (uint32_t)s, i, head->count + 1 };
 		}
 	}
 	return vprof_array_sort(f->parts.v, f->parts.n, sizeof *f->parts.v, by_number);
@@ -710,7 +583,7 @@ static int divide(struct finder *f)
 int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_trace *t, vprof_flow_owner_of *owner_of,
 			  void *arg, struct vprof_error *err)
 {
-	struct finder f = { .p = p, .t = t, .owner_of = owner_of, .owner_arg = arg };
+	struct vprof_flow_finder f = { .p = p, .t = t, .owner_of = owner_of, .owner_arg = arg };
 
 	f.failed = divide(&f) != 0;
 	for (size_t i = 0; i < f.parts.n && !f.failed; i++)

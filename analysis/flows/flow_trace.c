@@ -12,6 +12,8 @@
 
 #include "common/files.h"
 
+#define SHARED_SPACE (UINT64_C(1) << 63) /* with the mapping's number; else the process' index */
+
 static uint64_t use_hash(uint64_t section, uint64_t low, int is_range)
 {
 	return vprof_mix(section * 2 + (uint64_t)(is_range != 0)) ^ vprof_mix(low);
@@ -40,6 +42,39 @@ const struct vprof_flow_module *vprof_flow_module_find(const struct vprof_flow_t
 		    address < t->modules.v[i].high)
 			return &t->modules.v[i];
 	return NULL;
+}
+
+uint64_t vprof_flow_space_of(const struct vprof_flow_trace *t, uint32_t process, uint64_t address)
+{
+	size_t low = 0, high = t->mappings.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->mappings.v[middle].process < process)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < t->mappings.n && t->mappings.v[low].process == process; low++)
+		if (address >= t->mappings.v[low].low && address < t->mappings.v[low].high)
+			return SHARED_SPACE | t->mappings.v[low].number;
+	return process;
+}
+
+static int add_mapping(struct vprof_flow_trace *t, const struct vprof_flow_record *r, uint32_t process)
+{
+	struct vprof_flow_mapping *mapping;
+
+	for (size_t i = 0; r->flags & VPROF_FLOW_GONE && i < t->mappings.n; i++)
+		if (t->mappings.v[i].process == process && t->mappings.v[i].low == r->a)
+			t->mappings.v[i].high = r->a;
+	if (r->flags & VPROF_FLOW_GONE)
+		return 1;
+	mapping = VPROF_PUSH(&t->mappings);
+	if (mapping)
+		*mapping = (struct vprof_flow_mapping){ process, r->a, r->b, r->c };
+	return mapping ? 1 : -1;
 }
 
 static int add_use(struct vprof_flow_trace *t, const struct vprof_flow_record *record)
@@ -125,6 +160,8 @@ static int add_entry(struct vprof_flow_trace *t, const struct vprof_flow_record 
 		return add_use(t, r) ? -1 : 1;
 	if (r->kind == VPROF_FLOW_LINK)
 		return add_link(t, r, process);
+	if (r->kind == VPROF_FLOW_MAPPING)
+		return add_mapping(t, r, process);
 	if ((r->kind != VPROF_FLOW_SECTION && r->kind != VPROF_FLOW_MODULE && r->kind != VPROF_FLOW_TRANSFER) ||
 	    r->count >= room || r->count >= VPROF_FLOW_ENTRY_RECORDS)
 		return 0;
@@ -204,10 +241,20 @@ static int by_transfer(const void *a, const void *b)
 	return x->record->a < y->record->a ? -1 : x->record->a > y->record->a;
 }
 
+static int by_process(const void *a, const void *b)
+{
+	const struct vprof_flow_mapping *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
 int vprof_flow_trace_sort(struct vprof_flow_trace *t, struct vprof_error *err)
 {
 	return vprof_array_sort(t->sections.v, t->sections.n, sizeof *t->sections.v, by_number) ||
-			       vprof_array_sort(t->transfers.v, t->transfers.n, sizeof *t->transfers.v, by_transfer) ?
+			       vprof_array_sort(t->transfers.v, t->transfers.n, sizeof *t->transfers.v, by_transfer) ||
+			       vprof_array_sort(t->mappings.v, t->mappings.n, sizeof *t->mappings.v, by_process) ?
 		       vprof_error_no_memory(err) :
 		       VPROF_OK;
 }
@@ -285,5 +332,6 @@ void vprof_flow_trace_release(struct vprof_flow_trace *t)
 	VPROF_ARRAY_RELEASE(&t->transfers);
 	VPROF_ARRAY_RELEASE(&t->links);
 	VPROF_ARRAY_RELEASE(&t->modules);
+	VPROF_ARRAY_RELEASE(&t->mappings);
 	vprof_hash_index_release(&t->use_index);
 }

@@ -36,6 +36,12 @@ struct vprof_flow_module {
 	char *path;
 };
 
+/* Memory that forked processes share. */
+struct vprof_flow_mapping {
+	uint32_t process;
+	uint64_t low, high, number; /* high == low: it was unmapped, and what lies there since is not known */
+};
+
 struct vprof_flow_file {
 	void *mapped;
 	size_t n_bytes;
@@ -48,6 +54,7 @@ struct vprof_flow_trace {
 	VPROF_ARRAY(struct vprof_flow_mark) transfers; /* by number */
 	VPROF_ARRAY(struct vprof_flow_mark) links;
 	VPROF_ARRAY(struct vprof_flow_module) modules;
+	VPROF_ARRAY(struct vprof_flow_mapping) mappings; /* by process */
 	struct vprof_hash_index use_index;
 	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced; /* as the processes counted them */
 	uint64_t n_damaged;							/* chunks */
@@ -67,6 +74,9 @@ int vprof_flow_trace_sort(struct vprof_flow_trace *t, struct vprof_error *err);
 /* How what the section took over from `low` on was used; NULL: not at all. */
 const struct vprof_flow_record *vprof_flow_use_find(const struct vprof_flow_trace *t, uint64_t section, uint64_t low,
 						    int is_range);
+/* What else an address means the same place in: the process alone, or all that share the mapping that it lies in. O(the
+ * process' mappings). */
+uint64_t vprof_flow_space_of(const struct vprof_flow_trace *t, uint32_t process, uint64_t address);
 /* The module that an address lies in; NULL: in none that was compiled for discovery. */
 const struct vprof_flow_module *vprof_flow_module_find(const struct vprof_flow_trace *t, uint32_t process,
 						       uint64_t address);

@@ -18,6 +18,12 @@ static const struct vprof_opposite lock_words[] = {
 	{ "wait", "post" },	  { "wait", "signal" }, { "latch", "unlatch" }, { "take", "give" },  { "begin", "end" }
 };
 
+const struct vprof_facts_function *vprof_lock_release_of(struct vprof_discovery *d,
+							 const struct vprof_facts_function *acquire)
+{
+	return vprof_opposite_find(d, acquire, lock_words, VPROF_LENGTH(lock_words), 1);
+}
+
 static const char *const spin_calls[] = {
 	"sched_yield", "usleep",	"nanosleep",  "_mm_pause", "__builtin_ia32_pause",
 	"futex",       "pthread_yield", "thrd_yield", "yield",	   "sleep_for",
@@ -157,7 +163,7 @@ static int locks_itself(struct vprof_discovery *d, const struct vprof_facts_func
 static void add_lock(struct vprof_discovery *d, const struct vprof_facts_function *f,
 		     const struct vprof_facts_call *call, int custom)
 {
-	const struct vprof_facts_function *release = vprof_opposite_find(d, f, lock_words, VPROF_LENGTH(lock_words), 1);
+	const struct vprof_facts_function *release = vprof_lock_release_of(d, f);
 	const char *object = object_of(d, f, call ? call->args : NULL);
 	const char *release_object = release ? object_of(d, release, NULL) : NULL;
 	struct vprof_sync_proposal *p;
@@ -248,8 +254,7 @@ static void add_relative(struct vprof_discovery *d, const struct vprof_facts_fun
  * object as the pair, and block in a loop or signal. */
 static void find_relatives(struct vprof_discovery *d, const struct vprof_facts_function *acquire)
 {
-	const struct vprof_facts_function *release =
-		vprof_opposite_find(d, acquire, lock_words, VPROF_LENGTH(lock_words), 1);
+	const struct vprof_facts_function *release = vprof_lock_release_of(d, acquire);
 	size_t n, n_first, i;
 	const struct vprof_parameter *own = vprof_discovery_parameters(d, acquire, &n), *first;
 
@@ -262,8 +267,7 @@ static void find_relatives(struct vprof_discovery *d, const struct vprof_facts_f
 		if (f == acquire || f == release || f->is_tiny || !f->instrumentable)
 			continue;
 		first = vprof_discovery_parameters(d, f, &n_first);
-		if (!n_first || strcmp(first[0].type, own[0].type) ||
-		    vprof_opposite_find(d, f, lock_words, VPROF_LENGTH(lock_words), 1))
+		if (!n_first || strcmp(first[0].type, own[0].type) || vprof_lock_release_of(d, f))
 			continue;
 		blocks = blocking_call(d, f);
 		if (blocks || (d->distance[VPROF_ROLE_SIGNAL][i] <= 1 && d->distance[VPROF_ROLE_WAIT][i] > 1 &&
@@ -290,10 +294,10 @@ void vprof_discover_locks(struct vprof_discovery *d)
 			continue;
 		}
 		call = d->distance[VPROF_ROLE_UNLOCK][i] ? locking_call(d, f) : NULL;
-		if (call && (named || unlocks(d, vprof_opposite_find(d, f, lock_words, VPROF_LENGTH(lock_words), 1))))
+		if (call && (named || unlocks(d, vprof_lock_release_of(d, f))))
 			add_lock(d, f, call, 0);
 		else if (named && d->distance[VPROF_ROLE_LOCK][i] == VPROF_FAR && f->n_calls <= WRAPPER_CALLS_MAX &&
-			 !f->is_tiny && vprof_opposite_find(d, f, lock_words, VPROF_LENGTH(lock_words), 1))
+			 !f->is_tiny && vprof_lock_release_of(d, f))
 			add_lock(d, f, NULL, 0);
 	}
 }

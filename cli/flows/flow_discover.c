@@ -60,16 +60,19 @@ int vprof_flow_discover(struct vprof_workspace *w, const struct vprof_option_wor
 			const struct vprof_flow_run_options *how, int keep, cJSON **answer, struct vprof_error *err)
 {
 	char *sections = vprof_path_join(how->folder, "sections"), *path = vprof_path_join(how->folder, "flows.json");
+	struct vprof_flow_own_locks own = { 0 };
 	struct vprof_flow_units chosen = { 0 };
 	struct vprof_error back = { "" };
 	int restored, rc = sections && path ? vprof_workspace_load_facts(w, err) : vprof_error_no_memory(err);
 
 	if (!rc)
-		rc = vprof_flow_units_choose(&chosen, w->facts, w->graph, units, err);
+		rc = vprof_flow_own_locks_find(&own, w->facts, w->graph, w->annotations, err);
+	if (!rc)
+		rc = vprof_flow_units_choose(&chosen, w->facts, w->graph, units, &own, err);
 	if (!rc)
 		rc = vprof_dir_make(how->folder, err);
 	if (!rc)
-		rc = vprof_flow_run(w, &chosen, how, err);
+		rc = vprof_flow_run(w, &chosen, &own, how, err);
 	if (!rc)
 		rc = analyse(w, sections, chosen.n, answer, err);
 	if (!keep && w->facts && chosen.n) {
@@ -81,6 +84,7 @@ int vprof_flow_discover(struct vprof_workspace *w, const struct vprof_option_wor
 	if (sections)
 		vprof_dir_remove(sections, NULL);
 	vprof_flow_units_release(&chosen);
+	vprof_flow_own_locks_release(&own);
 	free(sections);
 	free(path);
 	return rc;

@@ -14,16 +14,28 @@
 #include "instrumenter/instrument.h"
 #include "trace/flows/flow_format.h"
 
+/* The sources with the functions of the program's own locks edited. */
+static int give_probes(struct vprof_workspace *w, const struct vprof_flow_own_locks *own, struct vprof_error *err)
+{
+	struct vprof_plan *none = vprof_plan_new(w->facts->root);
+	int rc = none ? vprof_splice(w->facts, none, &own->hooks, w->project.shadow, NULL, err) :
+			vprof_error_no_memory(err);
+
+	vprof_plan_free(none);
+	return rc;
+}
+
 static int build(struct vprof_workspace *w, const struct vprof_flow_build *flows, const char *log, const char *step,
 		 struct vprof_error *err)
 {
 	const struct vprof_project *p = &w->project;
+	char *probes = vprof_path_join(p->include_dir, "flow_probe.h");
 	struct vprof_replay_result result = { 0 };
 	struct vprof_progress progress;
 	struct vprof_replay_options options = {
 		.flows = flows,
 		.vprof_dir = p->vprof_dir,
-		.probe_header = p->probe_header,
+		.probe_header = probes,
 		.include_dir = p->include_dir,
 		.library_dir = p->library_dir,
 		.build = w->annotations->build,
@@ -32,11 +44,13 @@ static int build(struct vprof_workspace *w, const struct vprof_flow_build *flows
 		.progress = vprof_progress_update,
 		.progress_arg = &progress,
 	};
-	int rc;
+	int rc = probes ? VPROF_OK : vprof_error_no_memory(err);
 
 	vprof_progress_begin(&progress, step);
 	unlink(p->plan); /* whatever the objects were made from */
-	rc = vprof_replay(w->facts, NULL, NULL, &options, &result, err);
+	if (!rc)
+		rc = vprof_replay(w->facts, NULL, NULL, &options, &result, err);
+	free(probes);
 	if (rc) {
 		vprof_progress_drop(&progress);
 		return rc;
@@ -126,12 +140,17 @@ static int check_linked(struct vprof_workspace *w, const char *sections, struct 
 }
 
 int vprof_flow_run(struct vprof_workspace *w, const struct vprof_flow_units *units,
-		   const struct vprof_flow_run_options *o, struct vprof_error *err)
+		   const struct vprof_flow_own_locks *own, const struct vprof_flow_run_options *o,
+		   struct vprof_error *err)
 {
 	char *object = vprof_path_join(w->project.library_dir, "vprof-flows.o");
 	char *sections = vprof_path_join(o->folder, "sections"), *log = vprof_path_join(o->folder, "build.log");
 	char *not_linked = sections ? vprof_path_join(sections, VPROF_FLOW_NOT_LINKED) : NULL;
-	struct vprof_flow_build flows = { units->sources, units->n, object, not_linked };
+	struct vprof_flow_build flows = { .sources = units->sources,
+					  .n_sources = units->n,
+					  .object = object,
+					  .has_own_locks = own->n > 0,
+					  .not_linked = not_linked };
 	int rc;
 
 	if (!object || !sections || !log || !not_linked) {
@@ -153,6 +172,8 @@ int vprof_flow_run(struct vprof_workspace *w, const struct vprof_flow_units *uni
 	rc = vprof_dir_remove(sections, err);
 	if (!rc)
 		rc = vprof_dir_make(sections, err);
+	if (!rc && own->n)
+		rc = give_probes(w, own, err);
 	if (!rc)
 		rc = build(w, &flows, log, "build", err);
 	if (!rc)

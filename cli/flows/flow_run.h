@@ -16,7 +16,8 @@ struct vprof_flow_run_options {
 /* The workspace has its facts. Afterwards, also after an error, and once nobody needs the program's symbols any more,
  * vprof_flow_put_back. */
 int vprof_flow_run(struct vprof_workspace *w, const struct vprof_flow_units *units,
-		   const struct vprof_flow_run_options *o, struct vprof_error *err);
+		   const struct vprof_flow_own_locks *own, const struct vprof_flow_run_options *o,
+		   struct vprof_error *err);
 
 /* Compiles the units again as they were. Nothing when nothing was built for discovery. */
 int vprof_flow_put_back(struct vprof_workspace *w, const char *folder, struct vprof_error *err);

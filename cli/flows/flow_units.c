@@ -45,6 +45,16 @@ static int choose_named(struct vprof_flow_units *u, const struct vprof_facts *fa
 	return VPROF_OK;
 }
 
+/* The unit of a source file, not of a header. */
+static void add_defining(struct vprof_flow_units *u, const struct vprof_facts *facts, uint32_t id)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(facts, id);
+
+	for (size_t i = 0; file && i < facts->n_tus; i++)
+		if (!strcmp(facts->tus[i].path, file->path))
+			add(u, facts->tus[i].path);
+}
+
 /* Where a program has its events registered: with the kernel, or a library that does. */
 static const char *const registers[] = { "epoll_ctl",	 "poll",      "ppoll",	     "event_add",    "event_new",
 					 "event_assign", "event_set", "ev_io_start", "uv_poll_start" };
@@ -149,13 +159,24 @@ static void mark_transfers(const struct vprof_facts *facts, const struct vprof_c
 					marks[g->redges[k]] |= TRANSFERS;
 }
 
+/* Callers of what acquires a lock of the program's own hold it. */
+static int own_marks(const struct vprof_flow_own_locks *own, const struct vprof_facts *facts,
+		     const struct vprof_facts_function *f)
+{
+	if (!own->n || !vprof_flow_own_locks_has(own, facts, f, 0))
+		return 0;
+	return vprof_flow_own_locks_has(own, facts, f, 1) ? LOCKS | WRAPS : LOCKS;
+}
+
 /* Functions that lock, or register or wait for events, their callers and what they call. */
-static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
+static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *g,
+		 const struct vprof_flow_own_locks *own, unsigned char *marks)
 {
 	size_t n = facts->n_functions;
 
 	for (size_t i = 0; i < n; i++)
-		marks[i] = (unsigned char)(locks(facts, &facts->functions[i]) ? LOCKS : 0);
+		marks[i] = (unsigned char)((locks(facts, &facts->functions[i]) ? LOCKS : 0) |
+					   own_marks(own, facts, &facts->functions[i]));
 	mark_wrappers(facts, g, marks);
 	mark_transfers(facts, g, marks);
 	for (size_t i = 0; i < n; i++)
@@ -178,7 +199,8 @@ static int reads_file(const struct vprof_facts_tu *tu, uint32_t file)
 }
 
 static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *facts,
-			  const struct vprof_callgraph *graph, struct vprof_error *err)
+			  const struct vprof_callgraph *graph, const struct vprof_flow_own_locks *own,
+			  struct vprof_error *err)
 {
 	unsigned char *marks = calloc(facts->n_functions + 1, 1), *files = calloc(facts->n_files + 1, 1);
 
@@ -187,7 +209,7 @@ static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *
 		free(files);
 		return vprof_error_no_memory(err);
 	}
-	mark(facts, graph, marks);
+	mark(facts, graph, own, marks);
 	for (size_t i = 0; i < facts->n_files; i++)
 		for (size_t k = 0; k < facts->n_functions && !files[i]; k++)
 			files[i] = marks[k] && facts->functions[k].file == facts->files[i].id;
@@ -207,13 +229,21 @@ static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *
 
 int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts *facts,
 			    const struct vprof_callgraph *graph, const struct vprof_option_words *chosen,
-			    struct vprof_error *err)
+			    const struct vprof_flow_own_locks *own, struct vprof_error *err)
 {
+	int rc;
+
 	u->n = 0;
 	u->sources = calloc(facts->n_tus + 1, sizeof *u->sources);
 	if (!u->sources)
 		return vprof_error_no_memory(err);
-	return chosen->n ? choose_named(u, facts, chosen, err) : choose_locking(u, facts, graph, err);
+	if (!chosen->n)
+		return choose_locking(u, facts, graph, own, err);
+	rc = choose_named(u, facts, chosen, err);
+	for (size_t i = 0; !rc && i < facts->n_functions && own->n; i++)
+		if (vprof_flow_own_locks_has(own, facts, &facts->functions[i], 0))
+			add_defining(u, facts, facts->functions[i].file);
+	return rc;
 }
 
 void vprof_flow_units_release(struct vprof_flow_units *u)

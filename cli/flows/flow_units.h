@@ -5,6 +5,7 @@
 #ifndef VPROF_FLOW_UNITS_H
 #define VPROF_FLOW_UNITS_H
 
+#include "cli/flows/flow_own_locks.h"
 #include "cli/options.h"
 #include "common/facts/callgraph.h"
 
@@ -13,11 +14,12 @@ struct vprof_flow_units {
 	size_t n;
 };
 
-/* `chosen`: suffixes of paths; none: from the calls of lock functions. MISSING when a suffix fits no unit, or nothing
+/* `chosen`: suffixes of paths; none: from the calls of lock functions. Files in which the program's own locks are
+ * acquired or released take part in any case. MISSING when a suffix fits no unit, or nothing
  * locks. O(calls). Release it also after an error. */
 int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts *facts,
 			    const struct vprof_callgraph *graph, const struct vprof_option_words *chosen,
-			    struct vprof_error *err);
+			    const struct vprof_flow_own_locks *own, struct vprof_error *err);
 void vprof_flow_units_release(struct vprof_flow_units *u);
 
 #endif

@@ -84,7 +84,7 @@ static int run_compiler(struct vprof_replayer *r, struct vprof_unit *unit, struc
 			struct vprof_process_result *result, struct vprof_error *err)
 {
 	char **argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
-		      r->o->flows			? vprof_flow_command(unit, unit->made) :
+		      r->o->flows			? vprof_flow_command(r, unit, unit->made) :
 							  vprof_replay_command(r, unit, unit->made);
 
 	return run_command(unit, argv, p, result, err);

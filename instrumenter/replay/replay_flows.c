@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/process.h"
+#include "instrumenter/replay/replay_assembly.h"
 #include "instrumenter/replay/replay_command.h"
 
 int vprof_flow_unit_is_wanted(const struct vprof_replayer *r, const struct vprof_unit *unit)
@@ -55,7 +57,34 @@ int vprof_flow_units_check(const struct vprof_replayer *r, struct vprof_error *e
 	return VPROF_OK;
 }
 
-char **vprof_flow_command(const struct vprof_unit *unit, const char *output)
+int vprof_flow_unit_is_edited(const struct vprof_replayer *r, const struct vprof_unit *unit, char fingerprint[17])
+{
+	fingerprint[0] = 0;
+	return r->o->flows->has_own_locks && r->edited.facts && vprof_edited_unit(&r->edited, unit->tu, fingerprint);
+}
+
+/* Is the unit compiled to assembly, in which atomic instructions of inline assembly are looked for? */
+static int is_assembled(const struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	int is_likely = 0, compiles = 0;
+
+#if !defined(__x86_64__)
+	return 0;
+#endif
+	for (size_t i = unit->command.compiler + 1; i < unit->command.n; i++)
+		compiles |= !strcmp(unit->command.argv[i], "-c");
+	for (size_t i = 0; compiles && i < unit->tu->n_files && !is_likely; i++) {
+		const struct vprof_facts_file *file = vprof_facts_file(r->facts, unit->tu->files[i]);
+		struct vprof_text source = VPROF_TEXT_INIT;
+
+		if (file && file->in_project && !vprof_file_read(file->path, &source, NULL))
+			is_likely = source.s && vprof_flow_assembly_is_likely(source.s);
+		vprof_text_release(&source);
+	}
+	return is_likely;
+}
+
+char **vprof_flow_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output)
 {
 	static const char *const both[] = { "-fsanitize=thread",
 					    "-fno-lto",
@@ -69,10 +98,13 @@ char **vprof_flow_command(const struct vprof_unit *unit, const char *output)
 					   "--param=tsan-instrument-func-entry-exit=0" };
 	static const char *const clang[] = { "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm",
 					     "-tsan-instrument-func-entry-exit=0" };
-	int is_clangs = vprof_command_is_clang(&unit->command);
+	int is_clangs = vprof_command_is_clang(&unit->command), to_assembly = is_assembled(r, unit);
 	const char *const *own = is_clangs ? clang : gcc;
 	size_t n = 0, n_both = sizeof both / sizeof *both, n_own = is_clangs ? 4 : 3;
-	char **argv = vprof_original_command(unit, output), **grown;
+	char edited[17];
+	char **argv = vprof_flow_unit_is_edited(r, unit, edited) ? vprof_replay_command(r, unit, output) :
+								   vprof_original_command(unit, output);
+	char **grown;
 
 	while (argv && argv[n])
 		n++;
@@ -89,6 +121,9 @@ char **vprof_flow_command(const struct vprof_unit *unit, const char *output)
 		}
 	}
 	grown[n] = NULL;
+	for (size_t i = 0; to_assembly && i < n; i++)
+		if (!strcmp(grown[i], "-c"))
+			grown[i][1] = 'S';
 	return grown;
 }
 
@@ -104,6 +139,33 @@ static int run(struct vprof_replayer *r, struct vprof_unit *unit, const char *co
 			       vprof_replay_short(r, unit->tu->path), argv[0], unit->messages.s);
 }
 
+/* From assembly to an object, in place. */
+static int assemble(struct vprof_replayer *r, struct vprof_unit *unit, const char *made, struct vprof_error *err)
+{
+	struct vprof_text text = VPROF_TEXT_INIT, edited = VPROF_TEXT_INIT, path = VPROF_TEXT_INIT;
+	int rc = vprof_file_read(made, &text, err);
+	char **argv = NULL;
+
+	vprof_text_addf(&path, "%s.s", made);
+	if (!rc && vprof_flow_assembly_edit(text.s ? text.s : "", &edited))
+		vprof_text_add(&unit->messages, "  atomic instructions of its inline assembly are told\n");
+	if (!rc && !path.failed && !edited.failed)
+		argv = vprof_assemble_command(unit, path.s, made);
+	if (!rc && !argv)
+		rc = vprof_error_no_memory(err);
+	if (!rc)
+		rc = vprof_file_write(path.s, edited.s ? edited.s : "", edited.len, err);
+	if (!rc)
+		rc = run(r, unit, (const char *const *)argv, err);
+	if (path.s)
+		unlink(path.s);
+	vprof_words_free(argv);
+	vprof_text_release(&text);
+	vprof_text_release(&edited);
+	vprof_text_release(&path);
+	return rc;
+}
+
 int vprof_flow_join(struct vprof_replayer *r, struct vprof_unit *unit, const char *made, struct vprof_error *err)
 {
 	const char *compiler = unit->command.argv[unit->command.compiler];
@@ -115,7 +177,11 @@ int vprof_flow_join(struct vprof_replayer *r, struct vprof_unit *unit, const cha
 
 	vprof_text_addf(&joined, "%s.joined", made);
 	joins[4] = joined.s;
-	rc = joined.failed ? vprof_error_no_memory(err) : run(r, unit, renames, err);
+	rc = joined.failed ? vprof_error_no_memory(err) : VPROF_OK;
+	if (!rc && is_assembled(r, unit))
+		rc = assemble(r, unit, made, err);
+	if (!rc)
+		rc = run(r, unit, renames, err);
 	if (!rc)
 		rc = run(r, unit, joins, err);
 	if (!rc)

@@ -84,7 +84,7 @@ static uint64_t hash_headers(const struct vprof_replayer *r)
 /* Of a discovery build; empty: the unit takes no part in it. */
 static void flow_fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, uint64_t h)
 {
-	char hex[17] = "";
+	char hex[17] = "", edited[17];
 
 	unit->fingerprint[0] = 0;
 	if (!vprof_flow_unit_is_wanted(r, unit))
@@ -92,6 +92,8 @@ static void flow_fingerprint(const struct vprof_replayer *r, struct vprof_unit *
 	if (!vprof_file_hash(r->o->flows->object, hex, NULL))
 		h = vprof_hash_text(h, hex);
 	h = vprof_hash_text(vprof_hash_text(h, "flows"), unit->tu->directory);
+	if (vprof_flow_unit_is_edited(r, unit, edited))
+		h = vprof_hash_text(vprof_hash_text(h, edited), r->o->probe_header);
 	for (size_t i = 0; i < unit->command.n; i++)
 		h = vprof_hash_text(h, unit->command.argv[i]);
 	for (size_t i = 0; i < unit->tu->n_files; i++) {
@@ -134,7 +136,7 @@ static void hash_now(const char *path, char hex[17])
 int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 {
 	uint64_t headers = vprof_hash_text(hash_headers(r), r->plan && r->plan->live ? "live" : "");
-	int is_read = r->edited.facts != NULL || r->o->flows;
+	int is_read = r->edited.facts != NULL || (r->o->flows && !r->o->flows->has_own_locks);
 	int rc = is_read ? VPROF_OK : vprof_edited_read(&r->edited, r->facts, r->shadow_dir, err);
 
 	if (!rc && !is_read && r->plan)

@@ -176,6 +176,10 @@ void flow_write(uintptr_t address, size_t n, uintptr_t pc)
 
 	if (!t || !n || !enter(t))
 		return;
+	if (t->n_changed && flow_releases_changed(t, address) && !t->depth) {
+		flow_publish_at(t, address, n, 0, pc, FLOW_FRAME);
+		return;
+	}
 	t->observed = 0;
 	if (t->n_candidates)
 		flow_use(t, address, n, true, pc);

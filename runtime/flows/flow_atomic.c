@@ -9,6 +9,7 @@
 #include "runtime/flows/flow_runtime.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -62,22 +63,13 @@ static void end_observing(struct flow_thread *t)
 		flow_section_end(t, 0, 0);
 }
 
-void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc)
+void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_t value, uintptr_t pc, uintptr_t frame)
 {
 	const struct flow_write *writes[FLOW_PUBLISHED];
 	uint64_t values[FLOW_PUBLISHED];
-	struct flow_thread *t;
 	unsigned n_writes, n_values;
 	bool is_pointer = n >= 8 && vprof_flow_is_pointer(value);
 
-	t = flow_thread();
-	if (!t || t->busy)
-		return;
-	flow_give_up_full(t);
-	if (t->depth || !releases(order)) {
-		flow_write(address, n, pc);
-		return;
-	}
 	t->busy = true;
 	t->observed = 0;
 	n_writes = recent_pointers(t, writes);
@@ -93,7 +85,7 @@ void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 			if (t->records[i].kind == VPROF_FLOW_READ || t->records[i].kind == VPROF_FLOW_GIVEN)
 				observed[n_observed++] = t->records[i];
 		end_observing(t);
-		flow_section_begin(t, address, VPROF_FLOW_PUBLISH, pc, FLOW_FRAME);
+		flow_section_begin(t, address, VPROF_FLOW_PUBLISH, pc, frame);
 		for (uint32_t i = 0; i < n_observed; i++)
 			t->records[t->n_records++] = observed[i];
 		for (unsigned i = 0; i < n_values; i++)
@@ -101,7 +93,7 @@ void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 				flow_write_record(t, writes[i]->address, 8, values[i], 0, writes[i]->pc);
 		if (n >= 8 && vprof_flow_is_pointer(value))
 			flow_write_record(t, address, 8, value, VPROF_FLOW_ATOMIC, pc);
-		flow_frames(t, 1, pc, FLOW_FRAME);
+		flow_frames(t, 1, pc, frame);
 		t->records[0].count = t->n_records - 1;
 		flow_count(&flow_header->n_sections);
 		if (!flow_log(t, t->records, t->n_records))
@@ -109,6 +101,46 @@ void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 		t->n_records = 0;
 	}
 	t->busy = false;
+}
+
+void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc)
+{
+	struct flow_thread *t = flow_thread();
+
+	if (!t || t->busy)
+		return;
+	flow_give_up_full(t);
+	if (t->depth || !releases(order))
+		flow_write(address, n, pc);
+	else
+		flow_publish_at(t, address, n, value, pc, FLOW_FRAME);
+}
+
+/* ---- locks of inline assembly ---- */
+
+/* Assembly acquires, and often a plain store behind a barrier for the compiler releases, of which the compiler tells.
+ */
+void flow_changed(uintptr_t address)
+{
+	struct flow_thread *t = flow_self;
+
+	if (!t || t->busy)
+		return;
+	flow_releases_changed(t, address); /* it is the last one again */
+	if (t->n_changed == FLOW_CHANGED)
+		memmove(t->changed, t->changed + 1, sizeof *t->changed * --t->n_changed);
+	t->changed[t->n_changed++] = address;
+}
+
+bool flow_releases_changed(struct flow_thread *t, uintptr_t address)
+{
+	for (unsigned i = 0; i < t->n_changed; i++)
+		if (t->changed[i] == address) {
+			t->n_changed--;
+			memmove(t->changed + i, t->changed + i + 1, sizeof *t->changed * (t->n_changed - i));
+			return true;
+		}
+	return false;
 }
 
 /* The stack at the first pointer read stands for that at the section's end. */

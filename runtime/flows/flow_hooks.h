@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VPROF_FLOW_HOOKS_VERSION 1u
+#define VPROF_FLOW_HOOKS_VERSION 2u
 
 struct vprof_flow_hooks {
 	uint32_t version;
@@ -23,6 +23,12 @@ struct vprof_flow_hooks {
 	void (*publish)(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
 	/* after an atomic load or exchange that gave `value` */
 	void (*observe)(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
+	/* the program's own locks, of functions that were given probes (flow_probe.h): after the acquisition, before
+	 * the release */
+	void (*acquired)(uintptr_t lock, uintptr_t pc);
+	void (*releasing)(uintptr_t lock, uintptr_t pc);
+	/* inline assembly has changed it by an atomic instruction: a plain store of the thread's may release it */
+	void (*changed)(uintptr_t address);
 };
 
 #endif

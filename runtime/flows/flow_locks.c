@@ -13,10 +13,9 @@
 #else
 #define COND_VERSION NULL
 #endif
-#define MUTEX_SHARED 128 /* PTHREAD_MUTEX_PSHARED_BIT of glibc */
 #define PC ((uintptr_t)__builtin_return_address(0))
 
-void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame)
+void flow_acquired(const void *lock, uintptr_t pc, uintptr_t frame)
 {
 	struct flow_thread *t = flow_thread();
 
@@ -34,7 +33,7 @@ void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame)
 	else
 		flow_count(&flow_header->n_deep);
 	if (!t->depth++)
-		flow_section_begin(t, (uintptr_t)lock, shared ? VPROF_FLOW_SHARED : 0, pc, frame);
+		flow_section_begin(t, (uintptr_t)lock, 0, pc, frame);
 	t->busy = false;
 }
 
@@ -60,40 +59,50 @@ void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame)
 	t->busy = false;
 }
 
-/* ---- mutexes ---- */
-
-static bool mutex_shared(const pthread_mutex_t *m)
+/* What is acquired again and again and never released is no lock, whatever its functions are called: it counts once. */
+void flow_own_acquired(uintptr_t lock, uintptr_t pc)
 {
-	return m->__data.__kind & MUTEX_SHARED;
+	struct flow_thread *t = flow_self;
+
+	if (t && flow_holds(t, lock))
+		return;
+	flow_acquired((const void *)lock, pc, FLOW_FRAME);
 }
 
+void flow_own_releasing(uintptr_t lock, uintptr_t pc)
+{
+	flow_releasing((const void *)lock, pc, FLOW_FRAME);
+}
+
+/* ---- mutexes ---- */
+
 /* Robust mutexes are acquired with EOWNERDEAD, too. */
-#define ACQUIRE(result, lock, shared)                                                                                  \
+#define ACQUIRE(result, lock)                                                                                          \
 	do {                                                                                                           \
 		int r_ = result;                                                                                       \
 		if (!r_ || r_ == 130)                                                                                  \
-			flow_acquired(lock, shared, PC, FLOW_FRAME);                                                   \
+			flow_acquired(lock, PC, FLOW_FRAME);                                                           \
 		return r_;                                                                                             \
 	} while (0)
 
 FLOW_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
-	ACQUIRE(NEXT(pthread_mutex_lock)(m), m, mutex_shared(m));
+	ACQUIRE(NEXT(pthread_mutex_lock)(m), m);
 }
 
 FLOW_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	ACQUIRE(NEXT(pthread_mutex_trylock)(m), m, mutex_shared(m));
+	ACQUIRE(NEXT(pthread_mutex_trylock)(m), m);
 }
 
 FLOW_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
-	ACQUIRE(NEXT(pthread_mutex_timedlock)(m, until), m, mutex_shared(m));
+	ACQUIRE(NEXT(pthread_mutex_timedlock)(m, until), m);
 }
 
 FLOW_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *until)
 {
-	ACQUIRE(NEXT(pthread_mutex_clocklock)(m, clock, until), m, mutex_shared(m));
+	ACQUIRE(NEXT(pthread_mutex_clocklock)(m, clock, until), m);
 }
 
 FLOW_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
@@ -107,7 +116,7 @@ FLOW_EXPORT int mtx_lock(mtx_t *m)
 	int r = NEXT(mtx_lock)(m);
 
 	if (r == thrd_success)
-		flow_acquired(m, false, PC, FLOW_FRAME);
+		flow_acquired(m, PC, FLOW_FRAME);
 	return r;
 }
 
@@ -116,7 +125,7 @@ FLOW_EXPORT int mtx_trylock(mtx_t *m)
 	int r = NEXT(mtx_trylock)(m);
 
 	if (r == thrd_success)
-		flow_acquired(m, false, PC, FLOW_FRAME);
+		flow_acquired(m, PC, FLOW_FRAME);
 	return r;
 }
 
@@ -125,7 +134,7 @@ FLOW_EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict
 	int r = NEXT(mtx_timedlock)(m, until);
 
 	if (r == thrd_success)
-		flow_acquired(m, false, PC, FLOW_FRAME);
+		flow_acquired(m, PC, FLOW_FRAME);
 	return r;
 }
 
@@ -138,62 +147,57 @@ FLOW_EXPORT int mtx_unlock(mtx_t *m)
 /* ---- condition variables ---- */
 
 /* A thread that is cancelled within has the mutex again, but no section: its cleanup unlocks what was not acquired. */
-#define COND_WAIT(m, shared, real)                                                                                     \
+#define COND_WAIT(m, real)                                                                                             \
 	do {                                                                                                           \
 		int r_;                                                                                                \
 		flow_releasing(m, PC, FLOW_FRAME);                                                                     \
 		r_ = real;                                                                                             \
-		flow_acquired(m, shared, PC, FLOW_FRAME);                                                              \
+		flow_acquired(m, PC, FLOW_FRAME);                                                                      \
 		return r_;                                                                                             \
 	} while (0)
 
 FLOW_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	COND_WAIT(m, mutex_shared(m), NEXT_VERSION(pthread_cond_wait, COND_VERSION)(c, m));
+	COND_WAIT(m, NEXT_VERSION(pthread_cond_wait, COND_VERSION)(c, m));
 }
 
 FLOW_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
 {
-	COND_WAIT(m, mutex_shared(m), NEXT_VERSION(pthread_cond_timedwait, COND_VERSION)(c, m, until));
+	COND_WAIT(m, NEXT_VERSION(pthread_cond_timedwait, COND_VERSION)(c, m, until));
 }
 
 FLOW_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 				       const struct timespec *until)
 {
-	COND_WAIT(m, mutex_shared(m), NEXT(pthread_cond_clockwait)(c, m, clock, until));
+	COND_WAIT(m, NEXT(pthread_cond_clockwait)(c, m, clock, until));
 }
 
 FLOW_EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
 {
-	COND_WAIT(m, false, NEXT(cnd_wait)(c, m));
+	COND_WAIT(m, NEXT(cnd_wait)(c, m));
 }
 
 FLOW_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until)
 {
-	COND_WAIT(m, false, NEXT(cnd_timedwait)(c, m, until));
+	COND_WAIT(m, NEXT(cnd_timedwait)(c, m, until));
 }
 
 /* ---- read-write and spin locks ---- */
 
-static bool rwlock_shared(const pthread_rwlock_t *l)
-{
-	return l->__data.__shared != 0;
-}
-
 #define RWLOCK(name)                                                                                                   \
 	FLOW_EXPORT int pthread_rwlock_##name(pthread_rwlock_t *l)                                                     \
 	{                                                                                                              \
-		ACQUIRE(NEXT(pthread_rwlock_##name)(l), l, rwlock_shared(l));                                          \
+		ACQUIRE(NEXT(pthread_rwlock_##name)(l), l);                                                            \
 	}
 #define RWLOCK_TIMED(name)                                                                                             \
 	FLOW_EXPORT int pthread_rwlock_##name(pthread_rwlock_t *l, const struct timespec *until)                       \
 	{                                                                                                              \
-		ACQUIRE(NEXT(pthread_rwlock_##name)(l, until), l, rwlock_shared(l));                                   \
+		ACQUIRE(NEXT(pthread_rwlock_##name)(l, until), l);                                                     \
 	}
 #define RWLOCK_CLOCK(name)                                                                                             \
 	FLOW_EXPORT int pthread_rwlock_##name(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until)      \
 	{                                                                                                              \
-		ACQUIRE(NEXT(pthread_rwlock_##name)(l, clock, until), l, rwlock_shared(l));                            \
+		ACQUIRE(NEXT(pthread_rwlock_##name)(l, clock, until), l);                                              \
 	}
 
 RWLOCK(rdlock)
@@ -211,15 +215,14 @@ FLOW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	return NEXT(pthread_rwlock_unlock)(l);
 }
 
-/* A spin lock does not say whether it is shared: only as private ones can they be told apart by process. */
 FLOW_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 {
-	ACQUIRE(NEXT(pthread_spin_lock)(l), (const void *)l, false);
+	ACQUIRE(NEXT(pthread_spin_lock)(l), (const void *)l);
 }
 
 FLOW_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 {
-	ACQUIRE(NEXT(pthread_spin_trylock)(l), (const void *)l, false);
+	ACQUIRE(NEXT(pthread_spin_trylock)(l), (const void *)l);
 }
 
 FLOW_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)

@@ -84,6 +84,11 @@ static void thread_end(void *thread)
 	munmap(t, sizeof *t);
 }
 
+uint64_t flow_next_mapping(void)
+{
+	return 1 + __atomic_fetch_add(&sequence->n_mappings, 1, __ATOMIC_RELAXED);
+}
+
 uint64_t flow_next_section(void)
 {
 	return __atomic_fetch_add(&sequence->next, 1, __ATOMIC_SEQ_CST);
@@ -269,6 +274,7 @@ static void in_child(void)
 	for (unsigned i = 0; i < n_modules && i < MODULES; i++)
 		if (modules[i])
 			module_write(t, modules[i]);
+	flow_mappings_write(t, true);
 	t->busy = false;
 }
 
@@ -303,6 +309,7 @@ void flow_module(const void *inside)
 		modules[i] = inside;
 	t->busy = true;
 	module_write(t, inside);
+	flow_mappings_write(t, false);
 	t->busy = false;
 }
 
@@ -321,4 +328,7 @@ FLOW_EXPORT const struct vprof_flow_hooks vprof_flow_hooks = {
 	.copy = flow_copy,
 	.publish = flow_publish,
 	.observe = flow_observe,
+	.acquired = flow_own_acquired,
+	.releasing = flow_own_releasing,
+	.changed = flow_changed,
 };

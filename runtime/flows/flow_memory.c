@@ -99,6 +99,7 @@ static void settle(void)
 FLOW_EXPORT int munmap(void *address, size_t n)
 {
 	settle();
+	flow_unmapped(address, n);
 	return NEXT(munmap)(address, n);
 }
 
@@ -114,6 +115,7 @@ FLOW_EXPORT void *mremap(void *address, size_t old_n, size_t new_n, int flags, .
 	void *fixed;
 
 	settle();
+	flow_unmapped(address, old_n);
 	__builtin_va_start(list, flags);
 	fixed = flags & MREMAP_FIXED ? __builtin_va_arg(list, void *) : NULL;
 	__builtin_va_end(list);

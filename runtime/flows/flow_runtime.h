@@ -28,6 +28,7 @@
 #define FLOW_LINK_READS 24u /* of a handler, in which it may read whom its event is about */
 #define FLOW_DELIVERED 64u  /* events of one wait of which it is known which is in hand */
 #define FLOW_TAKERS 8u
+#define FLOW_CHANGED 8u
 #define FLOW_READ_WORDS 64u	  /* of the set of places that a section's pointers lead to */
 #define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
 #define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
@@ -83,6 +84,8 @@ struct flow_thread {
 	uint64_t hand;				 /* section of the event whose handler runs; 0: none */
 	uintptr_t hand_low;			 /* what was registered for it */
 	unsigned hand_reads, hand_links;	 /* reads that may still lead from it to others; offsets that did */
+	uintptr_t changed[FLOW_CHANGED];	 /* by inline assembly's atomic instructions last */
+	unsigned n_changed;			 /* of these: not stored to since */
 	uintptr_t observed;			 /* last atomic load */
 	uint64_t observed_value;
 	struct vprof_flow_chunk *chunk;
@@ -108,6 +111,7 @@ static inline bool flow_on_stack(const struct flow_thread *t, uintptr_t address)
 /* flow_log.c */
 extern struct vprof_flow_header *flow_header; /* NULL: nothing is recorded */
 uint64_t flow_next_section(void);
+uint64_t flow_next_mapping(void);
 /* Writes an entry; false: counted as unwritten. */
 bool flow_log(struct flow_thread *t, const struct vprof_flow_record *records, uint32_t n);
 void flow_module(const void *inside);
@@ -152,6 +156,10 @@ void flow_write(uintptr_t address, size_t n, uintptr_t pc);
 void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc);
 void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
 void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
+void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_t value, uintptr_t pc, uintptr_t frame);
+void flow_changed(uintptr_t address);
+/* A plain store of what inline assembly changed before: as an atomic one with release order. */
+bool flow_releases_changed(struct flow_thread *t, uintptr_t address);
 /* One write, whose value is read now or given. */
 void flow_write_record(struct flow_thread *t, uintptr_t address, size_t n, uint64_t value, unsigned flags,
 		       uintptr_t pc);
@@ -185,8 +193,15 @@ void flow_descriptor_registered(int fd);
 /* Does a pointer lead to an allocation of its own, in which `place` does not lie? false: not known, too. */
 bool flow_is_other_object(uintptr_t value, uintptr_t place);
 
+/* flow_mapping.c */
+/* Mappings that processes can share and that this process's file lacks; all of them. */
+void flow_mappings_write(struct flow_thread *t, bool all);
+void flow_unmapped(const void *address, size_t n); /* before it is */
+
 /* flow_locks.c */
-void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame);
+void flow_own_acquired(uintptr_t lock, uintptr_t pc);
+void flow_own_releasing(uintptr_t lock, uintptr_t pc);
+void flow_acquired(const void *lock, uintptr_t pc, uintptr_t frame);
 void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame);
 
 #endif

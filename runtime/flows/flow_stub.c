@@ -23,6 +23,8 @@
 STUB const struct vprof_flow_hooks *vp_flow_hooks;
 extern __typeof__(dlsym) dlsym __attribute__((weak)); /* a static program may have none */
 
+static inline void prepare_assembly(void);
+
 STUB void __tsan_init(void)
 {
 	const struct vprof_flow_hooks *hooks;
@@ -33,6 +35,7 @@ STUB void __tsan_init(void)
 	if (!hooks || hooks->version != VPROF_FLOW_HOOKS_VERSION)
 		return;
 	hooks->module(&vp_flow_hooks);
+	prepare_assembly();
 	vp_flow_hooks = hooks;
 }
 
@@ -166,6 +169,17 @@ STUB void *vp_flow_memmove(void *to, const void *from, size_t n)
 	return memmove(to, from, n);
 }
 
+/* flow_probe.h */
+STUB void vp_flow_lock_acquired(const unsigned long long *lock)
+{
+	HOOKS(acquired((uintptr_t)*lock, PC));
+}
+
+STUB void vp_flow_lock_releasing(unsigned long long lock)
+{
+	HOOKS(releasing((uintptr_t)lock, PC));
+}
+
 #define FETCH(bits, type, name, operation)                                                                             \
 	STUB type __tsan_atomic##bits##_fetch_##name(volatile type *p, type v, int order)                              \
 	{                                                                                                              \
@@ -264,3 +278,95 @@ STUB void __tsan_atomic_signal_fence(int order)
 	(void)order;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
+
+/* ---- atomic instructions of inline assembly ---- */
+
+#if defined(__x86_64__)
+/* Where vp_flow_asm_before and _after find what, in 8 bytes each: registers from rax to r15 without rsp, flags, whether
+ * it is after, the return address, what the instruction is, rax, the address. The caller's code is that of
+ * instrumenter/replay/replay_assembly.c. */
+enum { SAVED_AFTER = 16, SAVED_PC, SAVED_WHAT, SAVED_RAX, SAVED_ADDRESS, SAVED_REGISTERS = 15 };
+enum { KIND_XCHG = 1, KIND_CMPXCHG, KIND_XADD };
+
+/* Vector registers hold values of the program. What XSAVE does not cover, the hooks do not use. */
+#define VECTORS "0xe7" /* x87, SSE, AVX, AVX-512 */
+#define AREA "2816"    /* of these, with room to align it */
+
+STUB int vp_flow_has_xsave;
+
+static inline void prepare_assembly(void)
+{
+	uint32_t a = 1, b, c, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+	vp_flow_has_xsave = c >> 27 & 1; /* the system has switched it on */
+}
+
+STUB __attribute__((used)) void vp_flow_asm(const uint64_t *saved)
+{
+	uint64_t what = saved[SAVED_WHAT], n = what & 0xff, kind = what >> 8 & 0xff, reg = what >> 16 & 0xff, value = 0;
+	const struct vprof_flow_hooks *hooks = vp_flow_hooks;
+	int is_after = saved[SAVED_AFTER] != 0;
+
+	if (kind == KIND_CMPXCHG && is_after)
+		value = saved[SAVED_RAX];
+	else if (reg < SAVED_REGISTERS && (kind == KIND_XCHG || kind == (is_after ? KIND_XADD : KIND_CMPXCHG)))
+		value = reg ? saved[reg] : saved[SAVED_RAX];
+	value &= n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
+	if (!is_after) {
+		hooks->publish(saved[SAVED_ADDRESS], n, value, __ATOMIC_SEQ_CST, saved[SAVED_PC]);
+		return;
+	}
+	hooks->observe(saved[SAVED_ADDRESS], n, value, __ATOMIC_SEQ_CST, saved[SAVED_PC]);
+	hooks->changed(saved[SAVED_ADDRESS]);
+}
+
+#define PUSH_ALL                                                                                                       \
+	"pushq %r15\n pushq %r14\n pushq %r13\n pushq %r12\n pushq %r11\n pushq %r10\n pushq %r9\n pushq %r8\n"        \
+	"pushq %rbp\n pushq %rdi\n pushq %rsi\n pushq %rdx\n pushq %rcx\n pushq %rbx\n pushq %rax\n"
+#define POP_ALL                                                                                                        \
+	"popq %rax\n popq %rbx\n popq %rcx\n popq %rdx\n popq %rsi\n popq %rdi\n popq %rbp\n"                          \
+	"popq %r8\n popq %r9\n popq %r10\n popq %r11\n popq %r12\n popq %r13\n popq %r14\n popq %r15\n"
+#define CLEAR_HEADER                                                                                                   \
+	"movq $0, 512(%rsp)\n movq $0, 520(%rsp)\n movq $0, 528(%rsp)\n movq $0, 536(%rsp)\n"                          \
+	"movq $0, 544(%rsp)\n movq $0, 552(%rsp)\n movq $0, 560(%rsp)\n movq $0, 568(%rsp)\n"
+#define MASK "movl $" VECTORS ", %eax\n xorl %edx, %edx\n"
+#define SAVE "cmpl $0, vp_flow_has_xsave(%rip)\n je 2f\n" CLEAR_HEADER MASK "xsave64 (%rsp)\n"
+#define SYMBOL(name) ".weak " name "\n .hidden " name "\n .type " name ", @function\n" name ":\n"
+
+/* clang-format off */
+__asm__(
+	".text\n"
+	SYMBOL("vp_flow_asm_before")
+	"	pushq $0\n"
+	"	jmp 1f\n"
+	SYMBOL("vp_flow_asm_after")
+	"	pushq $1\n"
+	"1:	pushfq\n"
+	"	cmpq $0, vp_flow_hooks(%rip)\n"
+	"	je 4f\n"
+	"	cld\n"
+	PUSH_ALL
+	"	movq %rsp, %rdi\n"
+	"	movq %rsp, %rbx\n"
+	"	subq $" AREA ", %rsp\n"
+	"	andq $-64, %rsp\n"
+	SAVE
+	"	call vp_flow_asm\n"
+	MASK
+	"	xrstor64 (%rsp)\n"
+	"	jmp 3f\n"
+	"2:	fxsave64 (%rsp)\n"
+	"	call vp_flow_asm\n"
+	"	fxrstor64 (%rsp)\n"
+	"3:	movq %rbx, %rsp\n"
+	POP_ALL
+	"4:	popfq\n"
+	"	leaq 8(%rsp), %rsp\n"
+	"	ret\n");
+/* clang-format on */
+#else
+static inline void prepare_assembly(void)
+{
+}
+#endif

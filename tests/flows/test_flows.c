@@ -396,6 +396,94 @@ static void copied_numbers_count_when_their_range_is_read(void **state)
 	assert_int_equal(n, 20);
 }
 
+/* As 24 bytes that begin with 4 and are stored by a copy of 20 and more; several sections' at once. */
+static void a_copy_counts_for_each_section_that_it_takes_from(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+
+	for (uint64_t i = 0; i < 12; i++) {
+		for (uint64_t k = 0; k < 2; k++) {
+			uint64_t to = HEAD + 24 * k + 4;
+			const struct vprof_flow_record in[] = {
+				{ .kind = VPROF_FLOW_COPY, .count = 16, .a = to, .b = ITEM(0), .c = STORE },
+				{ .kind = VPROF_FLOW_VALUES, .a = 5 | (100 * i + k) << 32, .b = 7 }
+			};
+
+			section(r, PRODUCER, LOCK, in, 2);
+		}
+		const struct vprof_flow_record out[] = {
+			{ .kind = VPROF_FLOW_COPY, .count = 48, .a = ITEM(1), .b = HEAD, .c = LOAD },
+			{ .kind = VPROF_FLOW_VALUES, .a = UINT64_C(5) << 32, .b = 100 * i | UINT64_C(7) << 32, .c = 0 },
+			{ .kind = VPROF_FLOW_VALUES,
+			  .a = UINT64_C(5) << 32,
+			  .b = (100 * i + 1) | UINT64_C(7) << 32,
+			  .c = 0 }
+		};
+
+		section(r, CONSUMER, LOCK, out, 3);
+		use(r, ITEM(1), VPROF_FLOW_RANGE);
+	}
+	find(r, &pairs, &t);
+	assert_int_equal(pairs.pairs.n, 1);
+	assert_int_equal(pairs.pairs.v[0].n_flows, 24);
+	assert_int_equal(vprof_flow_judge(&pairs.pairs.v[0]), VPROF_FLOW_FLOW);
+	release(&pairs, &t);
+}
+
+static void add_shared(struct recording *r, uint64_t low, uint64_t high, unsigned flags)
+{
+	const struct vprof_flow_record record = {
+		.kind = VPROF_FLOW_MAPPING, .flags = (uint16_t)flags, .a = low, .b = high, .c = 1
+	};
+
+	add(r, &record, 1);
+}
+
+/* Two processes: the second one's file is the same bytes at another index. An address is the same place in both only in
+ * a mapping that both have. */
+static uint64_t flows_between_processes(struct recording *producer, struct recording *consumer)
+{
+	struct vprof_flow_pairs pairs = { 0 };
+	struct vprof_flow_trace t = { 0 };
+	uint64_t n = 0;
+
+	assert_int_equal(vprof_flow_trace_add(&t, producer->bytes, producer->n, 0, "one", NULL), 0);
+	assert_int_equal(vprof_flow_trace_add(&t, consumer->bytes, consumer->n, 1, "other", NULL), 0);
+	assert_int_equal(vprof_flow_trace_sort(&t, NULL), 0);
+	assert_int_equal(vprof_flow_pairs_find(&pairs, &t, NULL, NULL, NULL), 0);
+	for (size_t i = 0; i < pairs.pairs.n; i++)
+		n += pairs.pairs.v[i].n_flows;
+	release(&pairs, &t);
+	return n;
+}
+
+static void processes_share_what_both_have_mapped(void **state)
+{
+	struct recording *r = *state;
+	void *other_state;
+	struct recording *other;
+
+	assert_int_equal(begin(&other_state), 0);
+	other = other_state;
+	for (int i = 0; i < 20; i++) {
+		other->number = r->number;
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		other->number++;
+		get(other, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+		r->number = other->number;
+	}
+	assert_int_equal(flows_between_processes(r, other), 0);
+	add_shared(r, LOCK, HEAD + 64, 0);
+	assert_int_equal(flows_between_processes(r, other), 0);
+	add_shared(other, LOCK, HEAD + 64, 0);
+	assert_int_equal(flows_between_processes(r, other), 20);
+	add_shared(other, LOCK, HEAD + 64, VPROF_FLOW_GONE);
+	assert_int_equal(flows_between_processes(r, other), 0);
+	end(&other_state);
+}
+
 static void damaged_entries_end_their_chunk(void **state)
 {
 	struct recording *r = *state;
@@ -472,6 +560,8 @@ int main(void)
 					    TEST(events_are_judged_by_their_handlers),
 					    TEST(a_pool_of_constructed_objects_is_undecided),
 					    TEST(copied_numbers_count_when_their_range_is_read),
+					    TEST(a_copy_counts_for_each_section_that_it_takes_from),
+					    TEST(processes_share_what_both_have_mapped),
 					    TEST(damaged_entries_end_their_chunk),
 					    TEST(other_files_are_refused) };
 

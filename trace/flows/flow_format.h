@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 #define VPROF_FLOW_MAGIC UINT64_C(0x31574f4c46505600) /* "\0VPFLOW1" */
-#define VPROF_FLOW_VERSION 4u
+#define VPROF_FLOW_VERSION 5u
 #define VPROF_FLOW_SUFFIX ".vpflow"
 #define VPROF_FLOW_SEQUENCE "sequence"
 #define VPROF_FLOW_HEADER_BYTES 4096u
 #define VPROF_FLOW_CHUNK_BYTES 65536u
 #define VPROF_FLOW_ENTRY_RECORDS 1900u /* at most, so that an entry fits into a chunk */
-#define VPROF_FLOW_GRANULES 64u	       /* of a copy: the first 512 bytes */
+#define VPROF_FLOW_GRANULES 256u       /* of a copy: the first 2 KiB */
 #define VPROF_FLOW_SPAN 64u	       /* bytes from where a pointer leads to that count as its use */
 
 /* Environment of the run: the folder, and how many MiB all processes may write together. */
@@ -34,8 +34,9 @@
 
 struct vprof_flow_sequence {
 	uint64_t magic;
-	uint64_t next;	   /* number of the next section of any process */
-	uint64_t n_chunks; /* handed out */
+	uint64_t next;	     /* number of the next section of any process */
+	uint64_t n_chunks;   /* handed out */
+	uint64_t n_mappings; /* of memory that processes can share: numbers given so far */
 };
 
 struct vprof_flow_header {
@@ -73,8 +74,10 @@ enum vprof_flow_kind {
 				event in hand (0: none), c: thread << 32 | descriptor; flags: below */
 	VPROF_FLOW_LINK, /* a: section of the event in hand, b: offset in what was registered, c: the pointer read there
 			  */
-	VPROF_FLOW_GIVEN, /* a: address, b: bytes that malloc gave: what the section read before and lies in them
-				 was another object's */
+	VPROF_FLOW_MAPPING, /* of memory that forked processes share: a: low, b: high, c: its number, which a child
+			       has from its parent; flags: GONE */
+	VPROF_FLOW_GIVEN,   /* a: address, b: bytes that malloc gave: what the section read before and lies in them
+				   was another object's */
 };
 
 /* Value of an event of which only the descriptor's number was registered; no address is so large. */
@@ -85,13 +88,15 @@ enum vprof_flow_kind {
 #define VPROF_FLOW_LIBEV 2u
 #define VPROF_FLOW_LIBUV 3u
 
+/* flags of a mapping */
+#define VPROF_FLOW_GONE 1u /* it is unmapped */
+
 /* flags of a transfer */
 #define VPROF_FLOW_RECEIVED 1u
 #define VPROF_FLOW_SENT 2u /* the number is of before the call, that of all others of after it */
 #define VPROF_FLOW_CLOSED 4u
 
 /* flags of a section */
-#define VPROF_FLOW_SHARED 1u  /* the lock is shared between processes */
 #define VPROF_FLOW_PUBLISH 2u /* no lock: what was written before an atomic store with release order */
 #define VPROF_FLOW_OBSERVE 4u /* no lock: what was read after an atomic load with acquire order */
 #define VPROF_FLOW_CUT 8u     /* there were more accesses */
