@@ -31,9 +31,20 @@ static pthread_key_t thread_key;
 static const void *modules[MODULES]; /* an address within each, for children */
 static unsigned n_modules;
 
+/* The runtime's own memory is none of the program's, whose mappings are wrapped. */
+static void *flow_map(size_t n, int rights, int flags, int fd, off_t at)
+{
+	return (void *)syscall(SYS_mmap, NULL, n, rights, flags, fd, at);
+}
+
+static void flow_unmap(void *address, size_t n)
+{
+	syscall(SYS_munmap, address, n);
+}
+
 static struct flow_thread *thread_new(void)
 {
-	struct flow_thread *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct flow_thread *t = flow_map(sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_attr_t attributes;
 	void *stack;
 	size_t n;
@@ -80,8 +91,8 @@ static void thread_end(void *thread)
 	ended = true;
 	flow_self = NULL;
 	if (t->chunk)
-		munmap(t->chunk, VPROF_FLOW_CHUNK_BYTES);
-	munmap(t, sizeof *t);
+		flow_unmap(t->chunk, VPROF_FLOW_CHUNK_BYTES);
+	flow_unmap(t, sizeof *t);
 }
 
 uint64_t flow_next_mapping(void)
@@ -120,7 +131,7 @@ static struct vprof_flow_chunk *chunk_new(uint32_t tid)
 	at = (off_t)(VPROF_FLOW_HEADER_BYTES + number * VPROF_FLOW_CHUNK_BYTES);
 	if (!reserve(at, VPROF_FLOW_CHUNK_BYTES))
 		return NULL;
-	chunk = mmap(NULL, VPROF_FLOW_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
+	chunk = flow_map(VPROF_FLOW_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
 	if (chunk == MAP_FAILED)
 		return NULL;
 	chunk->thread = tid;
@@ -138,7 +149,7 @@ bool flow_log(struct flow_thread *t, const struct vprof_flow_record *records, ui
 		return false;
 	if (!t->chunk || sizeof *t->chunk + t->chunk->n_bytes + n_bytes > VPROF_FLOW_CHUNK_BYTES) {
 		if (t->chunk)
-			munmap(t->chunk, VPROF_FLOW_CHUNK_BYTES);
+			flow_unmap(t->chunk, VPROF_FLOW_CHUNK_BYTES);
 		t->chunk = chunk_new(t->tid);
 		errno = saved;
 	}
@@ -218,7 +229,7 @@ static bool open_sequence(void)
 	if (fd < 0)
 		return false;
 	if (!ftruncate(fd, VPROF_FLOW_HEADER_BYTES)) {
-		sequence = mmap(NULL, VPROF_FLOW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		sequence = flow_map(VPROF_FLOW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (sequence == MAP_FAILED)
 			sequence = NULL;
 	}
@@ -243,7 +254,7 @@ static void open_file(void)
 	}
 	if (file < 0 || !reserve(0, VPROF_FLOW_HEADER_BYTES))
 		return;
-	header = mmap(NULL, VPROF_FLOW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	header = flow_map(VPROF_FLOW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (header == MAP_FAILED)
 		return;
 	header->version = VPROF_FLOW_VERSION;
@@ -258,11 +269,11 @@ static void in_child(void)
 
 	if (!flow_header)
 		return;
-	munmap(flow_header, VPROF_FLOW_HEADER_BYTES);
+	flow_unmap(flow_header, VPROF_FLOW_HEADER_BYTES);
 	flow_header = NULL;
 	close(file);
 	if (t && t->chunk) {
-		munmap(t->chunk, VPROF_FLOW_CHUNK_BYTES);
+		flow_unmap(t->chunk, VPROF_FLOW_CHUNK_BYTES);
 		t->chunk = NULL;
 	}
 	open_file();

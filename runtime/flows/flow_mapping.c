@@ -85,7 +85,7 @@ void flow_unmapped(const void *address, size_t n)
 
 		if (m->high <= low || m->low >= high)
 			continue;
-		if (t && m->number)
+		if (t && !t->busy && m->number)
 			write_one(t, m, VPROF_FLOW_GONE);
 		m->high = 0;
 	}

@@ -23,11 +23,12 @@ static inline unsigned char swap_byte(volatile unsigned char *p, unsigned char v
 	return value;
 }
 
-static inline struct item *swap_pointer(struct item *volatile *p, struct item *value)
-{
-	__asm__ __volatile__("xchgq %0, %1" : "+r"(value), "+m"(*p) : : "memory");
-	return value;
-}
+#define SWAP_POINTER(p, value)                                                                                         \
+	__extension__({                                                                                                \
+		struct item *value_ = value;                                                                           \
+		__asm__ __volatile__("xchgq %0, %1" : "+r"(value_), "+m"(*(p)) : : "memory");                          \
+		value_;                                                                                                \
+	})
 
 /* Is it set? The flag that the instruction leaves decides. */
 static inline int compare_and_set(volatile uint64_t *p, uint64_t old, uint64_t value)
@@ -46,10 +47,7 @@ static inline unsigned char swap_byte(volatile unsigned char *p, unsigned char v
 	return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);
 }
 
-static inline struct item *swap_pointer(struct item *volatile *p, struct item *value)
-{
-	return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);
-}
+#define SWAP_POINTER(p, value) __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST)
 
 static inline int compare_and_set(volatile uint64_t *p, uint64_t old, uint64_t value)
 {
@@ -87,12 +85,12 @@ static NOINLINE struct item *spin_pop(void)
 
 static NOINLINE void post(struct item *item)
 {
-	swap_pointer(&box, item);
+	SWAP_POINTER(&box, item);
 }
 
 static NOINLINE struct item *fetch(void)
 {
-	return swap_pointer(&box, NULL);
+	return SWAP_POINTER(&box, NULL);
 }
 
 static void *consumer(void *arg)
