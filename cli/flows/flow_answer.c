@@ -6,6 +6,9 @@
 
 #include "cli/flows/flow_intervals.h"
 #include "cli/flows/flow_queues.h"
+#include "cli/flows/flow_suggest.h"
+
+#define SUGGESTIONS 20 /* at most; those with threads that wait come first */
 
 static void add_end(cJSON *object, const char *key, const struct vprof_flow_place *place)
 {
@@ -135,6 +138,70 @@ cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flow
 	return answer;
 }
 
+/* ---- suggestions ---- */
+
+static int is_flow_between(const cJSON *flow, const char *from, const char *to)
+{
+	const char *verdict = cJSON_GetStringValue(cJSON_GetObjectItem(flow, "verdict"));
+	const char *a = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(flow, "from"), "function"));
+	const char *b = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(flow, "to"), "function"));
+
+	return verdict && a && b && !strcmp(verdict, "flow") && !strcmp(a, from) && !strcmp(b, to);
+}
+
+static void add_function(cJSON *object, const char *key, struct vprof_discovery *d,
+			 const struct vprof_facts_function *f, int line)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(d->facts, f->file);
+	cJSON *end = cJSON_AddObjectToObject(object, key);
+
+	cJSON_AddStringToObject(end, "function", f->display);
+	if (file)
+		cJSON_AddStringToObject(end, "file", file->path);
+	cJSON_AddNumberToObject(end, "line", line);
+}
+
+static const char *why_not_seen(const char *type)
+{
+	if (!strcmp(type, "number"))
+		return "a number: no run can tell where it comes from";
+	if (!strcmp(type, "text"))
+		return "a text: if only libc reads it, no run can see that";
+	return "members are copied out while the lock is held, so nothing is used after it";
+}
+
+int vprof_flow_answer_suggest(cJSON *answer, struct vprof_discovery *d)
+{
+	cJSON *list = cJSON_AddArrayToObject(answer, "suggestions");
+	const cJSON *flow, *flows = cJSON_GetObjectItem(answer, "flows");
+	struct vprof_flow_suggestions found;
+
+	if (!list || vprof_flow_suggest(&found, d))
+		return -1;
+	for (size_t i = 0; i < found.n && cJSON_GetArraySize(list) < SUGGESTIONS; i++) {
+		const struct vprof_flow_suggestion *s = &found.list[i];
+		int is_found = 0;
+		cJSON *one;
+
+		cJSON_ArrayForEach(flow, flows) is_found |= is_flow_between(flow, s->from->name, s->to->name);
+		if (is_found)
+			continue;
+		one = cJSON_CreateObject();
+		cJSON_AddItemToArray(list, one);
+		add_function(one, "from", d, s->from, s->from_line);
+		add_function(one, "to", d, s->to, s->to_line);
+		cJSON_AddStringToObject(one, "object", s->object);
+		cJSON_AddStringToObject(one, "type", s->type);
+		cJSON_AddStringToObject(one, "item", s->item);
+		cJSON_AddStringToObject(one, "taken", s->taken);
+		cJSON_AddNumberToObject(one, "objects", s->n_objects);
+		cJSON_AddBoolToObject(one, "waited_for", s->is_waited_for);
+		cJSON_AddBoolToObject(one, "confirmed", 0);
+		cJSON_AddStringToObject(one, "reason", why_not_seen(s->type));
+	}
+	return 0;
+}
+
 /* ---- as text ---- */
 
 static const char *text_of(const cJSON *object, const char *key)
@@ -179,6 +246,25 @@ static void add_entries(struct vprof_text *out, const cJSON *one)
 	}
 }
 
+static void add_suggestions(struct vprof_text *out, const cJSON *list)
+{
+	const cJSON *one;
+	int n = 0;
+
+	cJSON_ArrayForEach(one, list)
+	{
+		if (!n++)
+			vprof_text_add(
+				out,
+				"\nnot confirmed: what the code suggests, and no run can see (vprof.h's vprof_enqueue and vprof_dequeue mark it):\n");
+		vprof_text_addf(out, "       %s ", text_of(one, "object"));
+		add_place(out, cJSON_GetObjectItem(one, "from"));
+		vprof_text_add(out, " -> ");
+		add_place(out, cJSON_GetObjectItem(one, "to"));
+		vprof_text_addf(out, ": %s\n", text_of(one, "reason"));
+	}
+}
+
 void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 {
 	const cJSON *one, *list = cJSON_GetObjectItem(answer, "flows"), *warning, *handler;
@@ -218,6 +304,7 @@ void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 			vprof_text_addf(out, "                 handler {\"function\": \"%s\", \"id\": \"%s\"}\n",
 					text_of(handler, "function"), text_of(handler, "id"));
 	}
+	add_suggestions(out, cJSON_GetObjectItem(answer, "suggestions"));
 	vprof_flow_interval_text(answer, out);
 	cJSON_ArrayForEach(warning, cJSON_GetObjectItem(answer, "warnings"))
 		vprof_text_addf(out, "\nwarning: %s\n", cJSON_GetStringValue(warning) ? warning->valuestring : "");

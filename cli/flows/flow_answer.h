@@ -11,6 +11,9 @@
 
 /* NULL without memory. n_units: compiled for discovery. */
 cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flows *flows, size_t n_units);
+/* Adds what the code alone suggests, as "suggestions": those between whose functions the run found no flow. -1 without
+ * memory. */
+int vprof_flow_answer_suggest(cJSON *answer, struct vprof_discovery *d);
 /* Of what was made, or read again. */
 void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out);
 

@@ -49,7 +49,7 @@ static int analyse(struct vprof_workspace *w, const char *sections, size_t n_uni
 		rc = vprof_error_no_memory(err);
 	if (!rc)
 		*answer = vprof_flow_answer_make(&d, &flows, n_units);
-	if (!rc && (!*answer || draft.arena.failed))
+	if (!rc && (!*answer || vprof_flow_answer_suggest(*answer, &d) || draft.arena.failed))
 		rc = vprof_error_no_memory(err);
 	vprof_arena_release(&draft.arena);
 	vprof_flows_release(&flows);

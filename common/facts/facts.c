@@ -322,6 +322,40 @@ static int read_exit(struct reader *r, sqlite3_stmt *s)
 	return VPROF_OK;
 }
 
+static int guarded_kind(const char *word, enum vprof_guarded_kind *kind)
+{
+	static const char *const words[] = { "store", "load", "copy", "call" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(word, words[i])) {
+			*kind = (enum vprof_guarded_kind)i;
+			return 1;
+		}
+	return 0;
+}
+
+static int read_guarded(struct reader *r, sqlite3_stmt *s)
+{
+	struct vprof_facts *f = r->facts;
+	struct vprof_facts_guarded *g = grow(r->p->guarded, f->n_guarded, &r->p->cap_guarded, sizeof *g);
+	enum vprof_guarded_kind kind;
+
+	if (!g)
+		return no_memory(r);
+	f->guarded = r->p->guarded = g;
+	if (!guarded_kind(text(r, s, 1), &kind))
+		return VPROF_OK;
+	g[f->n_guarded++] = (struct vprof_facts_guarded){ .function = id(r, s, 0),
+							  .kind = kind,
+							  .object = text(r, s, 2),
+							  .usr = text(r, s, 3),
+							  .type = text(r, s, 4),
+							  .is_locked = !strcmp(text(r, s, 5), "locked"),
+							  .value = text(r, s, 6),
+							  .line = number(s, 7) };
+	return VPROF_OK;
+}
+
 static int read_override(struct reader *r, sqlite3_stmt *s)
 {
 	struct vprof_facts_private *p = r->p;
@@ -357,6 +391,8 @@ static int read_tables(struct reader *r)
 		{ "SELECT function, begin, end, expr_begin, expr_end, line, editable, value, variable"
 		  " FROM exit_site ORDER BY function, begin",
 		  read_exit },
+		{ "SELECT function, kind, object, usr, type, state, value, line FROM guarded ORDER BY function, line",
+		  read_guarded },
 		{ "SELECT base_usr, method_usr FROM override", read_override },
 	};
 	int rc = VPROF_OK;
@@ -425,6 +461,7 @@ void vprof_facts_free(struct vprof_facts *facts)
 	vprof_strings_release(&p->strings);
 	free(p->tu_files);
 	free(p->exits);
+	free(p->guarded);
 	free(p->overrides);
 	free(p->by_usr);
 	free(p->by_name);

@@ -79,6 +79,16 @@ struct vprof_facts_exit {  /* a return statement; columns of exit_site in facts_
 	const char *value, *variable; /* what is returned: see facts_schema.h */
 };
 
+enum vprof_guarded_kind { VPROF_GUARDED_STORE, VPROF_GUARDED_LOAD, VPROF_GUARDED_COPY, VPROF_GUARDED_CALL };
+
+struct vprof_facts_guarded { /* memory that a lock may guard; columns of guarded in facts_schema.h */
+	uint32_t function;   /* function.id */
+	enum vprof_guarded_kind kind;
+	const char *object, *usr, *type, *value; /* equal USRs are one pointer */
+	int is_locked;				 /* else only if the caller holds a lock */
+	int line;
+};
+
 struct vprof_facts {
 	const char *root; /* absolute project root */
 	struct vprof_facts_file *files;
@@ -90,6 +100,8 @@ struct vprof_facts {
 	size_t n_files, n_tus, n_functions, n_calls, n_addresses;
 	const struct vprof_facts_exit *exits; /* sorted by function, begin */
 	size_t n_exits;
+	const struct vprof_facts_guarded *guarded; /* sorted by function */
+	size_t n_guarded;
 	struct vprof_facts_private *private;
 };
 

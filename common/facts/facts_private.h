@@ -16,6 +16,8 @@ struct vprof_facts_private {
 	size_t cap_files, cap_tus, cap_functions, cap_calls, cap_addresses;
 	struct vprof_facts_exit *exits;
 	size_t cap_exits;
+	struct vprof_facts_guarded *guarded;
+	size_t cap_guarded;
 	uint32_t *tu_files;
 	size_t n_tu_files, cap_tu_files, at_tu;
 	struct vprof_override *overrides; /* sorted by base after vprof_facts_link */

@@ -9,7 +9,7 @@
 #ifndef VPROF_FACTS_SCHEMA_H
 #define VPROF_FACTS_SCHEMA_H
 
-#define VPROF_FACTS_VERSION 4
+#define VPROF_FACTS_VERSION 5
 
 /* Tables and columns:
  *
@@ -37,6 +37,10 @@
  * - address: a function whose address is taken. how: argument (target = called function, arg = index), initializer
  *   (target = variable), assignment (target = text of the left-hand side), other. caller: function.id, or 0 at file
  *   scope.
+ * - guarded: what a function does with memory that a lock may guard. kind: store (value: the parameter that is stored),
+ *   load (value: how what was read leaves the lock: return, param:NAME, after:VARIABLE), copy (the same, of a member
+ * that the pointer `object` leads to), call (object: the function called). state: locked, or entry: locked only if the
+ *   caller holds a lock. object: a variable, or structure.member. type: number, text, pointer, function.
  */
 #define VPROF_FACTS_SCHEMA                                                                                             \
 	"CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT);"                                           \
@@ -75,6 +79,10 @@
 	" caller INTEGER NOT NULL);"                                                                                   \
 	"CREATE TABLE IF NOT EXISTS override(method_usr TEXT NOT NULL, base_usr TEXT NOT NULL,"                        \
 	" PRIMARY KEY(method_usr, base_usr)) WITHOUT ROWID;"                                                           \
+	"CREATE TABLE IF NOT EXISTS guarded("                                                                          \
+	" function INTEGER NOT NULL, kind TEXT NOT NULL, object TEXT NOT NULL, usr TEXT NOT NULL,"                     \
+	" type TEXT NOT NULL, state TEXT NOT NULL, value TEXT NOT NULL, line INTEGER NOT NULL,"                        \
+	" PRIMARY KEY(function, kind, usr, state, value, object)) WITHOUT ROWID;"                                      \
 	"CREATE INDEX IF NOT EXISTS function_usr ON function(usr);"                                                    \
 	"CREATE INDEX IF NOT EXISTS function_name ON function(name);"                                                  \
 	"CREATE INDEX IF NOT EXISTS call_caller ON call(caller);"                                                      \

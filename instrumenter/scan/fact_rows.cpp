@@ -84,6 +84,12 @@ template <typename S> void walkExit(S &Stream, ExitRow &Row) {
   Stream.text(Row.Variable);
 }
 
+template <typename S> void walkGuarded(S &Stream, GuardedRow &Row) {
+  for (std::string *Text : {&Row.Kind, &Row.Object, &Row.Usr, &Row.Type, &Row.State, &Row.Value})
+    Stream.text(*Text);
+  Stream.number(Row.Line);
+}
+
 template <typename S> void walkFunction(S &Stream, FunctionRow &Row) {
   Stream.number(Row.File);
   Stream.number(Row.BodyBegin);
@@ -100,6 +106,7 @@ template <typename S> void walkFunction(S &Stream, FunctionRow &Row) {
   Stream.number(Row.IsTiny);
   Stream.list(Row.Calls, [](S &Inner, CallRow &Call) { walkCall(Inner, Call); });
   Stream.list(Row.Exits, [](S &Inner, ExitRow &Exit) { walkExit(Inner, Exit); });
+  Stream.list(Row.Guarded, [](S &Inner, GuardedRow &Guarded) { walkGuarded(Inner, Guarded); });
 }
 
 template <typename S> void walkAddress(S &Stream, AddressRow &Row) {

@@ -39,6 +39,12 @@ struct ExitRow {
   std::string Value, Variable; // common/facts/facts_schema.h
 };
 
+// Of memory that a lock may guard: common/facts/facts_schema.h, table guarded.
+struct GuardedRow {
+  std::string Kind, Object, Usr, Type, State, Value;
+  int32_t Line = 0;
+};
+
 struct FunctionRow {
   uint32_t File = 0;
   int64_t BodyBegin = -1, BodyEnd = -1;
@@ -48,6 +54,7 @@ struct FunctionRow {
   bool IsStatic = false, IsTiny = false;
   std::vector<CallRow> Calls;
   std::vector<ExitRow> Exits;
+  std::vector<GuardedRow> Guarded;
 };
 
 struct AddressRow {

@@ -2,6 +2,7 @@
 #include "instrumenter/scan/fact_visitor.h"
 
 #include "instrumenter/scan/decl_text.h"
+#include "instrumenter/scan/locked_accesses.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -264,6 +265,8 @@ void Collector::enterBody(const FunctionDecl *D, Stmt *Body) {
   Frames.pop_back();
   Now = Saved;
   Way.swap(SavedWay);
+  if (Fresh && !D->isDependentContext())
+    lockedAccesses(D, Context, Facts.Functions[Inner.Row]);
 }
 
 void Collector::constructorInitialisers(const CXXConstructorDecl *D) {

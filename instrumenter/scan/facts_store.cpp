@@ -50,7 +50,7 @@ std::string Statement::text(int Column) const {
 FactsStore::~FactsStore() {
   for (Statement *S : {&InsertFile, &UpdateFile, &InsertUnit, &UpdateUnit, &ClearUnitFiles, &InsertUnitFile,
                        &InsertFunction, &UpdateFunction, &RefuseFunction, &InsertCall, &UpdateCall, &RefuseCall,
-                       &InsertExit, &InsertAddress, &InsertOverride})
+                       &InsertExit, &InsertAddress, &InsertOverride, &InsertGuarded})
     *S = Statement();
   sqlite3_close_v2(Db);
 }
@@ -94,14 +94,15 @@ bool FactsStore::open(const std::string &Path, const std::string &Root) {
   if (!OldVersion.empty() && OldVersion != Version &&
       !exec("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS tu; DROP TABLE IF EXISTS tu_file;"
             "DROP TABLE IF EXISTS function; DROP TABLE IF EXISTS call; DROP TABLE IF EXISTS exit_site;"
-            "DROP TABLE IF EXISTS address; DROP TABLE IF EXISTS override; DELETE FROM meta"))
+            "DROP TABLE IF EXISTS address; DROP TABLE IF EXISTS override; DROP TABLE IF EXISTS guarded;"
+            "DELETE FROM meta"))
     return fail("renew");
   if (!exec(VPROF_FACTS_SCHEMA))
     return fail("create");
   if (!OldRoot.empty() && OldRoot != Root &&
       !exec("DELETE FROM meta; DELETE FROM file; DELETE FROM tu; DELETE FROM tu_file; DELETE FROM function; DELETE "
             "FROM call;"
-            "DELETE FROM exit_site; DELETE FROM address; DELETE FROM override"))
+            "DELETE FROM exit_site; DELETE FROM address; DELETE FROM override; DELETE FROM guarded"))
     return fail("renew");
   ScannedRoot = Root;
   return true;
@@ -184,6 +185,7 @@ void FactsStore::prepare() {
                              " args = ? WHERE id = ?");
   RefuseCall = Statement(Db, "UPDATE call SET wrappable = 0, form = '', reason = ? WHERE id = ?");
   InsertExit = Statement(Db, "INSERT INTO exit_site VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  InsertGuarded = Statement(Db, "INSERT OR IGNORE INTO guarded VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
   InsertAddress = Statement(Db, "INSERT INTO address VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   InsertOverride = Statement(Db, "INSERT OR IGNORE INTO override VALUES(?, ?)");
 }
@@ -236,6 +238,7 @@ bool FactsStore::begin() {
       return fail("write");
   // What has no ids to keep is simply written anew.
   if (!exec("DELETE FROM address WHERE file NOT IN kept;"
+            "DELETE FROM guarded WHERE function IN (SELECT id FROM function WHERE file NOT IN kept);"
             "DELETE FROM exit_site WHERE function IN (SELECT id FROM function WHERE file NOT IN kept)"))
     return fail("write");
   if (KeptFiles.empty() && !exec("DELETE FROM override"))
@@ -332,6 +335,11 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
                      .bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable, Exit.Value,
                            Exit.Variable)
                      .run();
+  for (const GuardedRow &Guarded : Row.Guarded)
+    Ok = Ok && InsertGuarded
+                   .bind(Id, Guarded.Kind, Guarded.Object, Guarded.Usr, Guarded.Type, Guarded.State, Guarded.Value,
+                         Guarded.Line)
+                   .run();
   return Ok || fail("write");
 }
 
@@ -403,6 +411,7 @@ bool FactsStore::sweep() {
              // A header of both languages: what is a call in C++ may be none in C, an assignment of structures for one.
              "UPDATE call SET wrappable = 0, form = '', reason = 'shared_with_c' WHERE form NOT IN ('', 'statement')"
              " AND file IN (SELECT tu_file.file FROM tu_file JOIN tu ON tu.id = tu_file.tu WHERE tu.lang = 'c');"
+             "DELETE FROM guarded WHERE function NOT IN (SELECT id FROM function);"
              "DELETE FROM address WHERE file NOT IN (SELECT id FROM file)") ||
          fail("write");
 }

@@ -109,7 +109,7 @@ private:
   std::set<std::string> Exits, Addresses;
   Statement InsertFile, UpdateFile, InsertUnit, UpdateUnit, ClearUnitFiles, InsertUnitFile, InsertFunction,
       UpdateFunction, RefuseFunction, RefuseTwin, InsertCall, UpdateCall, RefuseCall, InsertExit, InsertAddress,
-      InsertOverride;
+      InsertGuarded, InsertOverride;
 };
 
 } // namespace vprof

@@ -51,6 +51,12 @@ static inline void truth_none(void)
 	printf("truth %s - - 0\n", CASE);
 }
 
+/* No run can see it; the code must suggest it: a number, a text or a member. */
+static inline void suggested(const char *from, const char *to, const char *type)
+{
+	printf("suggested %s %s %s %s\n", CASE, from, to, type);
+}
+
 /* The sum of 1 .. n was consumed. */
 static inline int checked(uint64_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What no run can see: numbers, text that only libc reads, and a member copied out under the lock. Nothing must be
- * invented; the truth is that nothing is found. */
+ * invented; the truth is that no run finds them. The code suggests them. */
 #include "flow_case.h"
 
 #include <semaphore.h>
@@ -63,5 +63,8 @@ int main(void)
 	}
 	pthread_join(t, NULL);
 	truth_none();
+	suggested("hand_over", "take_over", "number");
+	suggested("hand_over", "take_over", "text");
+	suggested("hand_over", "take_over", "member");
 	return checked(N_ITEMS);
 }

@@ -7,6 +7,7 @@
  *   // expect call CALLER CALLEE [count=N] [kind=..] [wrappable=0|1] [form=..] [reason=..] [loop=0|1] [text=TEXT]
  * [args=..]
  *   // expect address NAME [count=N] [how=..] [target=..] [arg=N] [signature=..]
+ *   // expect guarded FUNCTION KIND OBJECT [count=N] [state=..] [type=..] [value=..]
  *   // expect edge CALLER CALLEE           an edge of the call graph
  *   // expect status WORD                  of the translation unit
  *
@@ -148,6 +149,18 @@ static int address_fits(const struct vprof_facts_address *a, const char *key, co
 	return 0;
 }
 
+static int guarded_fits(const struct vprof_facts_guarded *g, const char *key, const char *value)
+{
+	if (!strcmp(key, "state"))
+		return !strcmp(g->is_locked ? "locked" : "entry", value);
+	if (!strcmp(key, "type"))
+		return !strcmp(g->type, value);
+	if (!strcmp(key, "value"))
+		return !strcmp(g->value, value);
+	printf("unknown key %s\n", key);
+	return 0;
+}
+
 /* Walks "key=value" words; `count` is told apart. */
 #define ALL_FIT(row, fits, words, n, count)                                                                            \
 	({                                                                                                             \
@@ -218,6 +231,14 @@ static void check_line(char *line, int number)
 		for (size_t i = 0; i < facts->n_addresses; i++)
 			found += !strcmp(facts->addresses[i].name, words[1]) &&
 				 ALL_FIT(&facts->addresses[i], address_fits, words + 2, n - 2, wanted);
+	} else if (!strcmp(words[0], "guarded") && n > 3) {
+		static const char *const kinds[] = { "store", "load", "copy", "call" };
+
+		for (size_t i = 0; i < facts->n_guarded; i++)
+			found += is_function(vprof_facts_function(facts, facts->guarded[i].function), words[1]) &&
+				 !strcmp(kinds[facts->guarded[i].kind], words[2]) &&
+				 !strcmp(facts->guarded[i].object, words[3]) &&
+				 ALL_FIT(&facts->guarded[i], guarded_fits, words + 4, n - 4, wanted);
 	} else if (!strcmp(words[0], "edge") && n > 2) {
 		found = has_edge(words[1], words[2]);
 	} else if (!strcmp(words[0], "status")) {
@@ -255,6 +276,11 @@ static void dump(void)
 		printf("address %s how=%s target=%s arg=%d signature=%s\n", facts->addresses[i].name,
 		       facts->addresses[i].how, facts->addresses[i].target, facts->addresses[i].arg,
 		       facts->addresses[i].signature);
+	for (size_t i = 0; i < facts->n_guarded; i++)
+		printf("guarded %s kind=%d %s (%s) type=%s locked=%d value=%s\n",
+		       vprof_facts_function(facts, facts->guarded[i].function)->display, facts->guarded[i].kind,
+		       facts->guarded[i].object, facts->guarded[i].usr, facts->guarded[i].type,
+		       facts->guarded[i].is_locked, facts->guarded[i].value);
 	for (size_t i = 0; i < facts->n_tus; i++)
 		printf("unit %s %s\n", facts->tus[i].status, facts->tus[i].diagnostics);
 }
