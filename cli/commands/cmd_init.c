@@ -345,11 +345,16 @@ static int finds_units(const struct vprof_facts *facts, const struct vprof_callg
 		       struct vprof_error *err)
 {
 	struct vprof_option_words all = { 0 };
+	const struct vprof_annotations none = { NULL };
+	struct vprof_flow_own_locks own;
 	struct vprof_flow_units units = { 0 };
 	struct vprof_error why = { "" };
-	int rc = vprof_flow_units_choose(&units, facts, graph, &all, &why);
+	int rc = vprof_flow_own_locks_find(&own, facts, graph, &none, &why);
 
+	if (!rc)
+		rc = vprof_flow_units_choose(&units, facts, graph, &all, &own, &why);
 	vprof_flow_units_release(&units);
+	vprof_flow_own_locks_release(&own);
 	*found = !rc;
 	if (rc == VPROF_ERR_MISSING) {
 		vprof_tell("no discovery run: %s", why.message);
