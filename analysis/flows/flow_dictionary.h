@@ -25,6 +25,7 @@ struct vprof_flow_origin { /* a context: who produced a value, where */
 	uint64_t section; /* number */
 	uint64_t part;	  /* of the section, its number */
 	uint64_t address; /* first stored to */
+	uint32_t caller;  /* of the lock function, as the recording has it */
 	int is_filled;	  /* what the value points to had just been written by the thread */
 };
 

@@ -186,6 +186,7 @@ struct vprof_flow_origin vprof_flow_produced(struct vprof_flow_finder *f, const 
 					   .section = f->section->number,
 					   .part = f->part,
 					   .address = address,
+					   .caller = (uint32_t)(f->section->head->c >> 32),
 					   .is_filled = (r->flags & VPROF_FLOW_FILLED) != 0 };
 }
 
@@ -299,6 +300,15 @@ static enum again consume_once(struct vprof_flow_finder *f, uint64_t part, uint6
 }
 
 /* `what` identifies the production within its section. */
+/* Later stores with the same callers were not recorded, so what lies there now may be a later one's. */
+static int is_known_no_more(const struct vprof_flow_finder *f, const struct vprof_flow_origin *origin)
+{
+	for (size_t i = 0; i < f->t->enough.n; i++)
+		if (f->t->enough.v[i].caller == origin->caller && f->t->enough.v[i].number < f->part)
+			return 1;
+	return 0;
+}
+
 void vprof_flow_consume(struct vprof_flow_finder *f, struct vprof_flow_pair *pair,
 			const struct vprof_flow_origin *origin, uint64_t what, const struct vprof_flow_record *nested,
 			uint64_t part, int is_used)
@@ -307,6 +317,8 @@ void vprof_flow_consume(struct vprof_flow_finder *f, struct vprof_flow_pair *pai
 	struct vprof_flow_event *event;
 	enum again again;
 
+	if (is_known_no_more(f, origin))
+		return;
 	if (!is_used) {
 		pair->n_allocator++;
 		return;

@@ -77,6 +77,15 @@ static int add_mapping(struct vprof_flow_trace *t, const struct vprof_flow_recor
 	return mapping ? 1 : -1;
 }
 
+static int add_enough(struct vprof_flow_trace *t, const struct vprof_flow_record *r, uint32_t process)
+{
+	struct vprof_flow_enough *enough = VPROF_PUSH(&t->enough);
+
+	if (enough)
+		*enough = (struct vprof_flow_enough){ process, (uint32_t)r->a, r->b };
+	return enough ? 1 : -1;
+}
+
 static int add_use(struct vprof_flow_trace *t, const struct vprof_flow_record *record)
 {
 	uint64_t hash = use_hash(record->a, record->b, record->flags & VPROF_FLOW_RANGE);
@@ -160,6 +169,8 @@ static int add_entry(struct vprof_flow_trace *t, const struct vprof_flow_record 
 		return add_use(t, r) ? -1 : 1;
 	if (r->kind == VPROF_FLOW_LINK)
 		return add_link(t, r, process);
+	if (r->kind == VPROF_FLOW_ENOUGH)
+		return add_enough(t, r, process);
 	if (r->kind == VPROF_FLOW_MAPPING)
 		return add_mapping(t, r, process);
 	if ((r->kind != VPROF_FLOW_SECTION && r->kind != VPROF_FLOW_MODULE && r->kind != VPROF_FLOW_TRANSFER) ||
@@ -221,6 +232,7 @@ int vprof_flow_trace_add(struct vprof_flow_trace *t, const void *bytes, size_t n
 	t->n_nested += header->n_nested;
 	t->n_deep += header->n_deep;
 	t->n_displaced += header->n_displaced;
+	t->n_enough += header->n_enough;
 	for (size_t at = VPROF_FLOW_HEADER_BYTES; at + VPROF_FLOW_CHUNK_BYTES <= n; at += VPROF_FLOW_CHUNK_BYTES)
 		if (add_chunk(t, (const void *)((const char *)bytes + at), process))
 			return vprof_error_no_memory(err);
@@ -333,5 +345,6 @@ void vprof_flow_trace_release(struct vprof_flow_trace *t)
 	VPROF_ARRAY_RELEASE(&t->links);
 	VPROF_ARRAY_RELEASE(&t->modules);
 	VPROF_ARRAY_RELEASE(&t->mappings);
+	VPROF_ARRAY_RELEASE(&t->enough);
 	vprof_hash_index_release(&t->use_index);
 }

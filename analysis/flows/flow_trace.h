@@ -42,6 +42,12 @@ struct vprof_flow_mapping {
 	uint64_t low, high, number; /* high == low: it was unmapped, and what lies there since is not known */
 };
 
+/* From this number on sections with these callers of the lock function are not recorded. */
+struct vprof_flow_enough {
+	uint32_t process, caller;
+	uint64_t number;
+};
+
 struct vprof_flow_file {
 	void *mapped;
 	size_t n_bytes;
@@ -55,9 +61,11 @@ struct vprof_flow_trace {
 	VPROF_ARRAY(struct vprof_flow_mark) links;
 	VPROF_ARRAY(struct vprof_flow_module) modules;
 	VPROF_ARRAY(struct vprof_flow_mapping) mappings; /* by process */
+	VPROF_ARRAY(struct vprof_flow_enough) enough;
 	struct vprof_hash_index use_index;
-	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced; /* as the processes counted them */
-	uint64_t n_damaged;							/* chunks */
+	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced,
+		n_enough;   /* as the processes counted them */
+	uint64_t n_damaged; /* chunks */
 };
 
 /* MISSING when the folder holds no file of a process; INPUT when a file is of another version or no such file.

@@ -307,6 +307,7 @@ int vprof_flows_find(struct vprof_flows *out, const char *folder, struct vprof_e
 	out->n_nested = trace.n_nested;
 	out->n_deep = trace.n_deep;
 	out->n_displaced = trace.n_displaced;
+	out->n_enough = trace.n_enough;
 	out->n_damaged = trace.n_damaged;
 	out->n_processes = trace.files.n;
 	vprof_flow_pairs_release(&a.pairs);

@@ -28,7 +28,7 @@ struct vprof_flows {
 	struct vprof_flow *flows;
 	size_t n_flows;
 	struct vprof_flow_requests requests; /* that events are about */
-	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced, n_damaged, n_processes;
+	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced, n_enough, n_damaged, n_processes;
 	struct vprof_arena arena;
 };
 

@@ -86,6 +86,10 @@ void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_
 				observed[n_observed++] = t->records[i];
 		end_observing(t);
 		flow_section_begin(t, address, VPROF_FLOW_PUBLISH, pc, frame);
+		if (!t->n_records) {
+			t->busy = false;
+			return;
+		}
 		for (uint32_t i = 0; i < n_observed; i++)
 			t->records[t->n_records++] = observed[i];
 		for (unsigned i = 0; i < n_values; i++)
@@ -181,8 +185,8 @@ void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 	t->observed = address;
 	t->observed_value = value;
 	flow_section_begin(t, address, VPROF_FLOW_OBSERVE, pc, FLOW_FRAME);
-	t->n_observable = FLOW_OBSERVED;
-	if (n >= 8 && vprof_flow_is_pointer(value))
+	t->n_observable = t->n_records ? FLOW_OBSERVED : 0;
+	if (t->n_records && n >= 8 && vprof_flow_is_pointer(value))
 		observed_pointer(t, address, value, VPROF_FLOW_ATOMIC, pc, FLOW_FRAME);
 	t->busy = false;
 }

@@ -18,6 +18,7 @@
 void flow_acquired(const void *lock, uintptr_t pc, uintptr_t frame)
 {
 	struct flow_thread *t = flow_thread();
+	bool begins;
 
 	if (!t || t->busy)
 		return;
@@ -26,13 +27,20 @@ void flow_acquired(const void *lock, uintptr_t pc, uintptr_t frame)
 		flow_section_end(t, 0, 0); /* what an atomic load began */
 	flow_give_up_full(t);
 	flow_candidates_end(t, (uintptr_t)lock);
-	if (t->depth && !flow_holds(t, (uintptr_t)lock))
-		flow_nested(t, (uintptr_t)lock, false, pc, frame);
+	begins = !t->depth;
+	t->is_inner = t->depth && t->is_inner;
+	if (t->depth && !flow_holds(t, (uintptr_t)lock)) {
+		if (t->n_records)
+			flow_nested(t, (uintptr_t)lock, false, pc, frame);
+		else
+			begins = t->is_inner = true; /* enough is known of the one that it lies in */
+	}
 	if (t->depth < (int)VPROF_FLOW_LOCKS)
 		t->locks[t->depth] = (uintptr_t)lock;
 	else
 		flow_count(&flow_header->n_deep);
-	if (!t->depth++)
+	t->depth++;
+	if (begins)
 		flow_section_begin(t, (uintptr_t)lock, 0, pc, frame);
 	t->busy = false;
 }
@@ -51,7 +59,8 @@ void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame)
 	if (i >= 0 || t->depth > (int)VPROF_FLOW_LOCKS) { /* else it was acquired by a way that is not wrapped */
 		if (i >= 0 && t->depth <= (int)VPROF_FLOW_LOCKS)
 			memmove(&t->locks[i], &t->locks[i + 1], sizeof *t->locks * (size_t)(known - 1 - i));
-		if (!--t->depth)
+		if (!--t->depth || (t->is_inner && t->n_records && t->records[0].a == (uintptr_t)lock &&
+				    !flow_holds(t, (uintptr_t)lock)))
 			flow_section_end(t, pc, frame);
 		else if (i >= 0 && !flow_holds(t, (uintptr_t)lock))
 			flow_nested(t, (uintptr_t)lock, true, pc, frame);

@@ -50,7 +50,8 @@ struct flow_thread {
 	uint32_t tid;
 	bool busy;
 	uintptr_t stack_low, stack_high;
-	int depth; /* locks held */
+	int depth;     /* locks held */
+	bool is_inner; /* the open section is that of a lock beneath one of which enough is known */
 	uintptr_t locks[VPROF_FLOW_LOCKS];
 	/* the open section: records[0] is its head; none when n_records is 0 */
 	struct vprof_flow_record records[VPROF_FLOW_ENTRY_RECORDS];

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define FRAMES 8
+#define CALLERS 2
+#define KNOWN_CALLERS 8192u
+#define PROBES 32
 #define GRANULE 64u
 #define GRANULES 64u	    /* of an allocation are looked at one by one */
 #define NESTED_RECORDS 256u /* room that a section beneath another should find */
@@ -37,8 +40,59 @@ void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t 
 	flow_frames_most(t, flags, pc, frame, FRAMES);
 }
 
+/* ---- sections of which enough are known ---- */
+
+/* Who called: the return addresses of the lock function and of two functions around it, since it may have wrappers. */
+static uint32_t caller_of(const struct flow_thread *t, uintptr_t pc, uintptr_t frame)
+{
+	uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (int i = 0;
+	     i < CALLERS && frame % sizeof frame == 0 && flow_on_stack(t, frame) && flow_on_stack(t, frame + 15); i++) {
+		const uintptr_t *next = (const uintptr_t *)frame;
+
+		hash = (hash ^ next[1]) * UINT64_C(0x9e3779b97f4a7c15);
+		if (next[0] <= frame)
+			break;
+		frame = next[0];
+	}
+	hash ^= hash >> 32;
+	return (uint32_t)hash ? (uint32_t)hash : 1;
+}
+
+/* Counts it. What two threads do at once may be counted once, which only moves the limit. */
+static bool is_enough(struct flow_thread *t, uint32_t caller)
+{
+	static struct {
+		uint32_t caller, n;
+	} known[KNOWN_CALLERS];
+	uint32_t at = caller % KNOWN_CALLERS;
+
+	for (int i = 0; i < PROBES; i++, at = (at + 1) % KNOWN_CALLERS) {
+		uint32_t there = 0, n;
+
+		if (!__atomic_compare_exchange_n(&known[at].caller, &there, caller, false, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED) &&
+		    there != caller)
+			continue;
+		n = __atomic_load_n(&known[at].n, __ATOMIC_RELAXED);
+		if (n > VPROF_FLOW_ENOUGH_SECTIONS)
+			return true;
+		n = __atomic_add_fetch(&known[at].n, 1, __ATOMIC_RELAXED);
+		if (n == VPROF_FLOW_ENOUGH_SECTIONS + 1)
+			flow_log(t,
+				 &(struct vprof_flow_record){
+					 .kind = VPROF_FLOW_ENOUGH, .a = caller, .b = flow_next_section() },
+				 1);
+		return n > VPROF_FLOW_ENOUGH_SECTIONS;
+	}
+	return false;
+}
+
 void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame)
 {
+	uint32_t caller = caller_of(t, pc, frame);
+
 	t->n_records = 0;
 	t->n_accesses = 0;
 	t->n_pending = 0;
@@ -48,11 +102,15 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	t->is_pointer_read = false;
 	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
 		t->n_recent_published = t->n_recent; /* under the lock it may be overwritten */
+	if (is_enough(t, caller)) {
+		flow_count(&flow_header->n_enough);
+		return;
+	}
 	put(t, &(struct vprof_flow_record){ .kind = VPROF_FLOW_SECTION,
 					    .flags = (uint16_t)flags,
 					    .a = lock,
 					    .b = flow_next_section(),
-					    .c = t->tid });
+					    .c = t->tid | (uint64_t)caller << 32 });
 	if (pc)
 		flow_frames(t, 0, pc, frame);
 }

@@ -484,6 +484,31 @@ static void processes_share_what_both_have_mapped(void **state)
 	end(&other_state);
 }
 
+/* From there on stores with the same callers are not in the recording: what is read may be a later one's. */
+static void nothing_follows_from_stores_that_are_recorded_no_more(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+
+	for (int i = 0; i < 40; i++) {
+		const struct vprof_flow_record access = store(HEAD, ITEM(i % 20));
+		const struct vprof_flow_record enough = { .kind = VPROF_FLOW_ENOUGH, .a = 7, .b = ++r->number };
+
+		if (i < 20)
+			section(r, PRODUCER | UINT64_C(7) << 32, LOCK, &access, 1);
+		else if (i == 20)
+			add(r, &enough, 1);
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i < 20 ? i : 19), 0);
+	}
+	find(r, &pairs, &t);
+	assert_int_equal(pairs.pairs.n, 1);
+	assert_int_equal(pairs.pairs.v[0].n_flows, 20);
+	assert_int_equal(pairs.pairs.v[0].n_again, 0);
+	assert_int_equal(vprof_flow_judge(&pairs.pairs.v[0]), VPROF_FLOW_FLOW);
+	release(&pairs, &t);
+}
+
 static void damaged_entries_end_their_chunk(void **state)
 {
 	struct recording *r = *state;
@@ -562,6 +587,7 @@ int main(void)
 					    TEST(copied_numbers_count_when_their_range_is_read),
 					    TEST(a_copy_counts_for_each_section_that_it_takes_from),
 					    TEST(processes_share_what_both_have_mapped),
+					    TEST(nothing_follows_from_stores_that_are_recorded_no_more),
 					    TEST(damaged_entries_end_their_chunk),
 					    TEST(other_files_are_refused) };
 

@@ -48,10 +48,12 @@ struct vprof_flow_header {
 	uint64_t n_cut;	      /* of these: with more accesses than an entry takes */
 	uint64_t n_nested;    /* accesses of signal handlers that interrupted this recording: not written */
 	uint64_t n_deep;      /* locks taken beneath more than VPROF_FLOW_LOCKS others */
+	uint64_t n_enough;    /* not recorded, since VPROF_FLOW_ENOUGH_SECTIONS with the same callers were */
 	uint64_t n_displaced; /* pointers taken out of a section whose use was no longer watched */
 };
 
 #define VPROF_FLOW_LOCKS 16u
+#define VPROF_FLOW_ENOUGH_SECTIONS 5000u /* of one process, with the same callers of the lock function */
 
 #define VPROF_FLOW_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 struct vprof_flow_chunk {
@@ -60,7 +62,8 @@ struct vprof_flow_chunk {
 };
 
 enum vprof_flow_kind {
-	VPROF_FLOW_SECTION = 1, /* count: records that follow; a: lock, b: its number, c: thread; flags: below */
+	VPROF_FLOW_SECTION = 1, /* count: records that follow; a: lock, b: its number, c: thread | caller << 32, which
+				   is the same for the same callers of the lock function; flags: below */
 	VPROF_FLOW_FRAME,	/* a: frame address, b: return address; flags: 1: at the end, BENEATH */
 	VPROF_FLOW_READ,	/* a: address, b: value, c: return address; n_bytes: 8 */
 	VPROF_FLOW_WRITE,  /* the same; n_bytes: 1 .. 8; flags: below; of an event's registration, count: descriptor */
@@ -76,6 +79,7 @@ enum vprof_flow_kind {
 			  */
 	VPROF_FLOW_MAPPING, /* of memory that forked processes share: a: low, b: high, c: its number, which a child
 			       has from its parent; flags: GONE */
+	VPROF_FLOW_ENOUGH,  /* a: caller, b: number: from here on its sections are only counted */
 	VPROF_FLOW_GIVEN,   /* a: address, b: bytes that malloc gave: what the section read before and lies in them
 				   was another object's */
 };
