@@ -12,7 +12,7 @@
 
 #include "common/files.h"
 #include "common/process.h"
-#include "instrumenter/replay/replay_assembly.h"
+#include "instrumenter/flow_assembly.h"
 #include "instrumenter/replay/replay_command.h"
 
 int vprof_flow_unit_is_wanted(const struct vprof_replayer *r, const struct vprof_unit *unit)

@@ -284,7 +284,7 @@ STUB void __tsan_atomic_signal_fence(int order)
 #if defined(__x86_64__)
 /* Where vp_flow_asm_before and _after find what, in 8 bytes each: registers from rax to r15 without rsp, flags, whether
  * it is after, the return address, what the instruction is, rax, the address. The caller's code is that of
- * instrumenter/replay/replay_assembly.c. */
+ * instrumenter/flow_assembly.c. */
 enum { SAVED_AFTER = 16, SAVED_PC, SAVED_WHAT, SAVED_RAX, SAVED_ADDRESS, SAVED_REGISTERS = 15 };
 enum { KIND_XCHG = 1, KIND_CMPXCHG, KIND_XADD };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which instructions of inline assembly are told, and that all else stays as it is. That the calls change nothing is
- * shown by programs (tests/flows/run_assembly). */
+ * shown by programs (tests/flows/cases/own_assembly.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "instrumenter/replay/replay_assembly.h"
+#include "instrumenter/flow_assembly.h"
 
 /* Instructions found in one block; the edited text is left in `out`. */
 static size_t edited(const char *statements, struct vprof_text *out)

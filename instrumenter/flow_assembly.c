@@ -2,7 +2,7 @@
 /* The calls leave registers, flags and the red zone as they are: the stack pointer steps over the red zone by `lea`,
  * the callee saves the rest. Between the two calls of one instruction its address waits below the red zone, where at
  * worst a signal handler overwrites it: then one access is told of another place. */
-#include "instrumenter/replay/replay_assembly.h"
+#include "instrumenter/flow_assembly.h"
 
 #include <ctype.h>
 #include <stdio.h>

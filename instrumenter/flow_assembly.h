@@ -3,8 +3,8 @@
  * instructions in it are found in the unit's assembly: a locked one, or an exchange with memory, is put between two
  * calls that tell it to the discovery runtime as if the compiler had done so (runtime/flows/flow_stub.c). x86-64 only.
  */
-#ifndef VPROF_REPLAY_ASSEMBLY_H
-#define VPROF_REPLAY_ASSEMBLY_H
+#ifndef VPROF_FLOW_ASSEMBLY_H
+#define VPROF_FLOW_ASSEMBLY_H
 
 #include "common/text.h"
 
