@@ -73,9 +73,14 @@ struct Object {
   const Expr *Base = nullptr; // of a member that a pointer leads to
 };
 
-std::string usrOfVariable(const Decl *D) {
+// Clang's USR of a static variable names the file without its folder, which two files may share.
+std::string usrOfVariable(const NamedDecl *D) {
   SmallString<128> Usr;
-  return index::generateUSRForDecl(D, Usr) ? std::string() : std::string(Usr);
+  if (index::generateUSRForDecl(D, Usr))
+    return "";
+  if (isa<VarDecl>(D) && !D->hasExternalFormalLinkage())
+    Usr += D->getASTContext().getSourceManager().getFilename(D->getLocation());
+  return std::string(Usr);
 }
 
 const Expr *stripped(const Expr *E) { return E ? E->IgnoreParenCasts() : nullptr; }
