@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lock that is taken so often that its sections are recorded no more when, beneath it and under a lock of its own, the first
- * item is handed over. And a number that many threads change under the busy lock, which is handed to nobody. */
+/* A lock that is taken so often that its sections are recorded no more when, beneath it and under a lock of its own,
+ * the first item is handed over. And a number that many threads change under the busy lock, which is handed to nobody.
+ */
 #include "flow_case.h"
 
 #include <semaphore.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Locks whose functions are written in inline assembly, as a database's: nothing that a compiler or a library tells says
- * that they lock. Two queues under them, in memory that processes share: one of pointers, whose sections are long, and
- * one of numbers, which the consumer empties by one copy of all that is in it, from structures that are aligned to four
- * bytes. A lock that one thread acquires and another releases holds nobody's queue. */
+/* Locks whose functions are written in inline assembly, as a database's: nothing that a compiler or a library tells
+ * says that they lock. Two queues under them, in memory that processes share: one of pointers, whose sections are long,
+ * and one of numbers, which the consumer empties by one copy of all that is in it, from structures that are aligned to
+ * four bytes. A lock that one thread acquires and another releases holds nobody's queue. */
 #include "flow_case.h"
 
 #include <semaphore.h>

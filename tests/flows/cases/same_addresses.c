@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Processes that forked have the same addresses for what is each one's own: a list of items, and the lock in memory that
- * they share. Each takes what it put itself, so nothing is handed over. */
+/* Processes that forked have the same addresses for what is each one's own: a list of items, and the lock in memory
+ * that they share. Each takes what it put itself, so nothing is handed over. */
 #include "flow_case.h"
 
 #include <sys/mman.h>
