@@ -31,11 +31,12 @@ struct vprof_blame_walker { /* of one thread of the analysis */
 	struct vprof_blame_tree tree;
 	struct vprof_path *path;
 	struct vprof_calls *calls;
-	uint64_t n_walked; /* waits */
+	uint64_t n_walked; /* pieces of intervals, so that each wait has a number */
 	uint32_t block;	   /* into whose sums ticks go, too, of nodes with is_summed; VPROF_NONE: into none */
 	VPROF_ARRAY(struct vprof_piece_blame {
-		uint32_t node;	    /* of the piece: beneath its HOLDER, else VPROF_NONE */
-		uint64_t explained; /* ticks of the pieces beneath */
+		uint32_t node;	     /* of the piece: beneath its HOLDER, else VPROF_NONE */
+		uint8_t is_own_wait; /* of the request, on whichever thread works for it (crosstalk_walk.c) */
+		uint64_t explained;  /* ticks of the pieces beneath */
 	})
 	pieces;
 	VPROF_ARRAY(uint32_t) stages; /* nodes of the hops (context_walk.h) */

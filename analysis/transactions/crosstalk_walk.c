@@ -3,9 +3,10 @@
 
 #include "analysis/timeline/edges/wake_class.h"
 
-/* the wait at hand, without a parent */
+/* the request's own wait at hand: without a parent, or of another thread that works for the request */
 struct waiting {
 	const struct vprof_piece *piece;
+	uint64_t number; /* of the wait, so that it counts once */
 	uint32_t instance, block, party, name, site;
 	uint64_t object;
 	int has_object;
@@ -16,12 +17,12 @@ int vprof_crosstalk_has(const struct vprof_wait *wait)
 	return vprof_wait_has_waker(wait->kind) || wait->waker != VPROF_NONE;
 }
 
-static void count(struct vprof_blame_walker *w, uint32_t node)
+static void count(struct vprof_blame_walker *w, const struct waiting *x, uint32_t node)
 {
 	struct vprof_blame_node *n = &w->tree.nodes.v[node];
 
-	n->n_waits += n->last != w->n_walked;
-	n->last = w->n_walked;
+	n->n_waits += n->last != x->number;
+	n->last = x->number;
 }
 
 /* The node for what a holder did during the wait; counts the ticks for the pair. VPROF_NONE without memory. */
@@ -36,8 +37,8 @@ static uint32_t holder_node(struct vprof_blame_walker *w, const struct waiting *
 	node = node == VPROF_NONE ? node : vprof_blame_child(&w->tree, node, VPROF_BLAME_SITE, x->site);
 	if (node == VPROF_NONE || vprof_blame_add_sum(&w->tree, pair, x->block, vprof_blame_ticks(w, ticks), 0))
 		return VPROF_NONE;
-	count(w, pair);
-	count(w, node);
+	count(w, x, pair);
+	count(w, x, node);
 	site = &w->tree.nodes.v[node];
 	if (x->has_object) {
 		site->objects = site->objects && (site->objects > 1 || site->object != x->object) ? 2 : 1;
@@ -46,13 +47,14 @@ static uint32_t holder_node(struct vprof_blame_walker *w, const struct waiting *
 	return node;
 }
 
-static int begin_wait(struct vprof_blame_walker *w, const struct vprof_piece *p, struct waiting *x)
+/* piece `i` of the interval's */
+static int begin_wait(struct vprof_blame_walker *w, const struct vprof_piece *p, size_t i, struct waiting *x)
 {
 	const struct vprof_timeline *timeline = vprof_blame_timeline(w);
 	const struct vprof_call *calls;
 	size_t n;
 
-	w->n_walked++;
+	x->number = w->n_walked + i + 1;
 	x->piece = p;
 	x->name = x->site = VPROF_NONE;
 	x->has_object = 0;
@@ -120,28 +122,41 @@ static int is_wait(const struct vprof_blame_walker *w, const struct vprof_piece 
 		vprof_crosstalk_has(&vprof_blame_timeline(w)->threads[p->thread].waits.v[p->wait]));
 }
 
-/* Pieces come after those that they explain, but not always right after them. */
-static int add_beneath(struct vprof_blame_walker *w, struct waiting *x, const struct vprof_piece *pieces, size_t n)
+/* Does another thread wait here that works for the very request? Then the request waits for that one's holder, and not
+ * for itself: a server behind the first that waits for a lock. */
+static int is_own_wait(const struct vprof_blame_walker *w, const struct waiting *x, const struct vprof_piece *p)
 {
-	uint32_t of = VPROF_NONE;
+	uint64_t end;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_piece *p = &pieces[i];
+	return is_wait(w, p) && vprof_holder_at(w->of->working, w->of->source, p->thread, p->from, x->instance, &end) ==
+					VPROF_HOLDER_SELF;
+}
 
-		if (p->parent == VPROF_NONE || pieces[p->parent].parent != VPROF_NONE)
-			continue;
-		if (!is_wait(w, &pieces[p->parent]))
-			continue;
-		if (p->parent != of && begin_wait(w, &pieces[p->parent], x))
-			return VPROF_ERR_NOMEM;
-		of = p->parent;
-		if (add_holder(w, x, p, i))
-			return VPROF_ERR_NOMEM;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (pieces[i].depth > 1 && add_deeper(w, &pieces[i], i))
-			return VPROF_ERR_NOMEM;
-	return VPROF_OK;
+/* Begins the wait that is piece i, and adds what nobody's work explains of it. */
+static int add_own_wait(struct vprof_blame_walker *w, struct waiting *x, const struct vprof_piece *pieces, size_t i)
+{
+	uint64_t all = pieces[i].to - pieces[i].from;
+
+	w->pieces.v[i].is_own_wait = 1;
+	if (begin_wait(w, &pieces[i], i, x))
+		return VPROF_ERR_NOMEM;
+	return w->pieces.v[i].explained < all ? add_rest(w, x, all - w->pieces.v[i].explained) : VPROF_OK;
+}
+
+/* Pieces come after those that they explain, but not always right after them. */
+static int add_piece(struct vprof_blame_walker *w, struct waiting *x, const struct vprof_piece *pieces, size_t i)
+{
+	const struct vprof_piece *p = &pieces[i], *of = p->parent == VPROF_NONE ? NULL : &pieces[p->parent];
+
+	if (!of)
+		return is_wait(w, p) ? add_own_wait(w, x, pieces, i) : VPROF_OK;
+	if (!w->pieces.v[p->parent].is_own_wait)
+		return add_deeper(w, p, i);
+	if (is_own_wait(w, x, p))
+		return add_own_wait(w, x, pieces, i);
+	if (x->piece != of && begin_wait(w, of, p->parent, x))
+		return VPROF_ERR_NOMEM;
+	return add_holder(w, x, p, i);
 }
 
 int vprof_crosstalk_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t instance,
@@ -157,17 +172,12 @@ int vprof_crosstalk_walk(struct vprof_blame_walker *w, const struct vprof_piece 
 		return VPROF_ERR_NOMEM;
 	x.party = vprof_party_of(w->of->working, &source->intervals->instances.v[instance]);
 	for (size_t i = 0; i < n; i++) {
-		w->pieces.v[i] = (struct vprof_piece_blame){ VPROF_NONE, 0 };
+		w->pieces.v[i] = (struct vprof_piece_blame){ .node = VPROF_NONE };
 		if (pieces[i].parent != VPROF_NONE)
 			w->pieces.v[pieces[i].parent].explained += pieces[i].to - pieces[i].from;
 	}
-	for (size_t i = 0; i < n && !ret; i++) {
-		uint64_t all = pieces[i].to - pieces[i].from;
-
-		if (pieces[i].parent != VPROF_NONE || !is_wait(w, &pieces[i]) || w->pieces.v[i].explained >= all)
-			continue;
-		ret = begin_wait(w, &pieces[i], &x);
-		ret = ret ? ret : add_rest(w, &x, all - w->pieces.v[i].explained);
-	}
-	return ret ? ret : add_beneath(w, &x, pieces, n);
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = add_piece(w, &x, pieces, i);
+	w->n_walked += n;
+	return ret;
 }

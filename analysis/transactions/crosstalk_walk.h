@@ -3,7 +3,8 @@
  * of.
  *
  * A wait piece of the path without a parent, and a queue delay, is cut into what other threads did meanwhile (the
- * pieces beneath it) and a rest. What one piece beneath tells is cut again where its thread's label changes.
+ * pieces beneath it) and a rest. What one piece beneath tells is cut again where its thread's label changes. A wait
+ * beneath of a thread that works for the same instance is cut likewise, for itself.
  */
 #ifndef VPROF_CROSSTALK_WALK_H
 #define VPROF_CROSSTALK_WALK_H

@@ -141,6 +141,62 @@ static void test_no_types(void **state)
 	hand_release(&h);
 }
 
+/* a asks b, which serves the very request (a tier behind the first) and waits for a lock that c holds for another. The
+ * request waits for c's, at the lock, and not for itself at the reply. */
+static void test_behind_the_first(void **state)
+{
+	struct vprof_plan *plan = hand_plan(4);
+	const struct vprof_crosstalk *x;
+	struct hand_thread *a, *b, *c;
+	struct vprof_results *r;
+	struct hand_trace h;
+	unsigned n = 70;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	c = hand_thread(&h, 1);
+	for (unsigned i = 1; i <= n; i++) {
+		uint64_t t = 100000 * (uint64_t)i;
+
+		begin_typed(a, 2 * i, "search", t);
+		begin_typed(c, 2 * i + 1, "confirm", t + 10);
+		hand_mark(b, VP_KIND_RESUME, 2 * i, t + 50);
+		hand_call(c, F(4), t + 90, t + 400);
+		hand_wake(c, VP_WAIT_MUTEX, (2 * i) << 8, 0x10, 2 * i, 2 * i, t + 500);
+		hand_wait(b, VP_WAIT_MUTEX | (uint64_t)(2 * i - 2) << VP_SEQ_SHIFT, VP_CALL_MUTEX_LOCK, 0x10, 2 * i,
+			  t + 100, t + 520);
+		hand_mark(b, VP_KIND_SUSPEND, 2 * i, t + 900);
+		hand_call(b, F(2), t + 30, t + 903);
+		hand_wake(b, VP_WAIT_SEMAPHORE, 0, 0x20, i - 1, i, t + 905);
+		hand_wait(a, VP_WAIT_SEMAPHORE, VP_CALL_SEM_WAIT, 0x20, i, t + 40, t + 910);
+		hand_call(a, F(1), t + 30, t + 950);
+		hand_mark(c, VP_KIND_END, 2 * i + 1, t + 700);
+		hand_mark(a, VP_KIND_END, 2 * i, t + 1000);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	expect(r, "search", "confirm", 400 * n);
+	expect(r, "search", "itself", (50 + 380) * n);
+	expect(r, "search", "f2", 15 * n); /* b, before it took the request up and after it had left it */
+	expect(r, "search", "released", (20 + 5) * n);
+	expect(r, "search", "unknown", 0);
+	x = pair(r, "search", "confirm");
+	assert_int_equal(x->n_waits, n);
+	assert_int_equal(x->n_locks, 1);
+	assert_string_equal(x->locks[0].name, "pthread_mutex_lock");
+	assert_string_equal(x->locks[0].function, "f2");
+	assert_string_equal(x->locks[0].held[0].name, "f4");
+	x = pair(r, "search", "itself");
+	assert_int_equal(x->n_waits, n);
+	assert_string_equal(x->locks[0].name, "sem_wait");
+	assert_string_equal(x->locks[0].function, "f1");
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 static uint64_t ticks(double mean_ns, uint64_t n)
 {
 	return (uint64_t)llround(mean_ns * (double)n);
@@ -263,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_planted),
 		cmocka_unit_test(test_no_types),
+		cmocka_unit_test(test_behind_the_first),
 		cmocka_unit_test(test_equals_the_tree),
 	};
 
