@@ -14,6 +14,9 @@
  * for which the data was sent that this thread takes, or has just taken, from a pipe, socket pair or annotated queue;
  * to suspend and to end, it is the one that this thread works for.
  *
+ * Ends that share no channel know an interval by the header "traceparent" (W3C Trace Context) of its request: both use
+ *	vprof_resume("request", vprof_traceparent(text));	  "00-TRACE-PARENT-FLAGS"; what is none is 0
+ *
  *	vprof_work("rows", n);		  how much this interval had to do; adds up over the interval
  *	vprof_enqueue(task);		  before the task is handed over
  *	vprof_dequeue(task);		  after another thread received it
@@ -63,7 +66,10 @@ void vprof_false_wakeup(void);
 #define vprof_spin_end(object) vprof_spin_end(VPROF_VALUE_(object))
 #define vprof_wake(object) vprof_wake(VPROF_VALUE_(object))
 
+#define vprof_traceparent(text) ((text) != (const char *)0)
+
 #elif defined(VP_PROBE_H)
+#define vprof_traceparent(text) vp_traceparent(text)
 #define vprof_begin(name, id) VP_DO_BEGIN(name, id)
 #define vprof_resume(name, id) VP_DO_RESUME(name, id)
 #define vprof_suspend(name, id) VP_DO_SUSPEND(name, id)
@@ -79,6 +85,7 @@ void vprof_false_wakeup(void);
 #define vprof_false_wakeup() VP_DO_FALSE_WAKE()
 
 #else
+#define vprof_traceparent(text) ((text) != (const char *)0)
 #define VPROF_UNUSED_(value) (0 ? (void)(value) : (void)0)
 #define VPROF_UNUSED2_(one, two) (0 ? ((void)(one), (void)(two)) : (void)0)
 #define vprof_begin(name, id) VPROF_UNUSED2_(name, id)

@@ -651,6 +651,24 @@ template <unsigned int Code> VP_INLINE_ struct vp_live_site *vp_live_made()
 #endif
 #endif
 
+/* W3C Trace Context's header, "00-TRACE-PARENT-FLAGS": the last 16 of the trace's 32 digits, which both ends of a
+ * request read alike. 0: it is none. */
+VP_OUT_ vp_u64 vp_traceparent(const char *text)
+{
+	vp_u64 trace = 0;
+	int i;
+
+	for (i = 0; text && i < 35; i++) {
+		char c = text[i];
+		int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+
+		if (i == 2 ? c != '-' : digit < 0)
+			return 0;
+		trace = i > 2 ? trace << 4 | (vp_u64)digit : 0;
+	}
+	return text && text[35] == '-' ? trace : 0;
+}
+
 /* Pointers and integers alike. */
 #define VP_VALUE_(value) ((vp_u64)(__UINTPTR_TYPE__)(value))
 

@@ -238,6 +238,19 @@ static void check_return(struct stage *s, const struct vprof_hook *h, const stru
 		fault(s, e->place.line, e->place.key, "$return exists only at exit; add \"at\": \"exit\"");
 }
 
+/* "$traceparent(EXPRESSION)" is an id that both ends of a request read from its header: to the probes a function. */
+static void read_traceparent(struct stage *s, struct vprof_hook *h, const char *value_key)
+{
+	static const char word[] = "$traceparent";
+
+	if (!h->value.text || strncmp(h->value.text, word, sizeof word - 1))
+		return;
+	if (strcmp(value_key, "id") || h->value.text[sizeof word - 1] != '(')
+		fault(s, h->value.place.line, h->value.place.key,
+		      "$traceparent(TEXT) is an id of begin, resume, suspend and end only: TEXT is what the header says");
+	h->value.text = vprof_arena_printf(s->arena, "vp_traceparent%s", h->value.text + sizeof word - 1);
+}
+
 /* One hook: `function_key` names the member that holds the function, `value_key` the one that holds the
  * value. */
 static void read_hook(struct stage *s, const struct vprof_json *object, enum vprof_hook_kind kind,
@@ -266,6 +279,7 @@ static void read_hook(struct stage *s, const struct vprof_json *object, enum vpr
 			      "received was sent for");
 		h->value.text = VPROF_ID_RECEIVED;
 	}
+	read_traceparent(s, h, value_key);
 	check_return(s, h, &h->value);
 	check_return(s, h, &h->condition);
 	check_return(s, h, &h->mode);

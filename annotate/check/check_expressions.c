@@ -88,6 +88,8 @@ static void insert_task(struct unit *u, struct vprof_text *out, struct vprof_exp
 	t->begin = out->len;
 	snprintf(name, sizeof name, "vprof_return_%zu_", n);
 	vprof_text_add(out, " { ");
+	if (strstr(t->expr->text, "vp_traceparent("))
+		vprof_text_add(out, "extern unsigned long long vp_traceparent(const char *); ");
 	if (vprof_expression_uses_return(t->expr->text))
 		vprof_text_addf(out, "extern __typeof__(%s) %s; ", t->function->returns, name);
 	vprof_text_addf(out, "%s vprof_check_%zu_ = (", is_cxx(u) ? "auto" : "__auto_type", n);

@@ -42,6 +42,7 @@ static int handle(struct client *c, const char *text, char *line, unsigned long 
 	}
 	vprof_begin("request", c);
 	vprof_resume("request", c->id);
+	vprof_resume("request", vprof_traceparent(text));
 	vprof_suspend("request", c->id);
 	vprof_type(c->name);
 	vprof_type_number(n);

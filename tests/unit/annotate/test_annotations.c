@@ -152,6 +152,9 @@ static const struct {
 	{ MARK(FB "\"id\": \"$received\""),
 	  "2: intervals[0].begin.id: $received is an id of resume, suspend and end only: the interval that what the "
 	  "thread received was sent for" },
+	{ MARK(FB "\"id\": \"$traceparent\""),
+	  "2: intervals[0].begin.id: $traceparent(TEXT) is an id of begin, resume, suspend and end only: TEXT is what "
+	  "the header says" },
 	{ MARK(FB "\"id\": \"f(a\""), "2: intervals[0].begin.id: a bracket is not closed" },
 	{ MARK(FB "\"id\": \"a) + (b\""), "2: intervals[0].begin.id: brackets do not match" },
 	{ MARK(FB "\"id\": \"a, b\""), "2: intervals[0].begin.id: a comma at the top level; put the expression in "
