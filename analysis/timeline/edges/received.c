@@ -6,13 +6,16 @@
 
 #include "analysis/timeline/edges/queues.h"
 
-static int add(struct vprof_thread_timeline *thr, const struct vprof_queues *queues, size_t mark, size_t event)
+/* Who sent what was taken at the event; *is_known: whether anybody is known to have. */
+static int add(struct vprof_thread_timeline *thr, const struct vprof_queues *queues, size_t mark, size_t event,
+	       int *is_known)
 {
 	const struct vprof_queue_event *q = &thr->queue_events.v[event];
 	struct vprof_edge edge = vprof_queues_origin(queues, NULL, q->item, q->t, thr->process_seq, VPROF_NONE);
 	struct vprof_received *r;
 
-	if (edge.kind == VPROF_EDGE_NONE)
+	*is_known = edge.kind != VPROF_EDGE_NONE;
+	if (!*is_known)
 		return VPROF_OK;
 	r = VPROF_PUSH(&thr->received);
 	if (!r)
@@ -32,17 +35,22 @@ static uint64_t mark_time(const struct vprof_thread_timeline *thr, size_t mark, 
 static int find(struct vprof_thread_timeline *thr, const struct vprof_queues *queues, size_t mark)
 {
 	uint64_t from = mark_time(thr, mark, -1), to = mark_time(thr, mark, 1);
-	size_t after = VPROF_TIME_SEARCH(&thr->queue_events, thr->marks.v[mark].t, 0);
+	size_t after = VPROF_TIME_SEARCH(&thr->queue_events, thr->marks.v[mark].t, 0), last = after;
+	int is_known = 0;
 
-	for (size_t i = after; i-- > 0 && thr->queue_events.v[i].t >= from;)
-		if (thr->queue_events.v[i].is_dequeue) {
-			if (add(thr, queues, mark, i))
-				return VPROF_ERR_NOMEM;
+	/* a message that is received in parts, its head and then the rest, was taken with the first of them */
+	for (size_t i = after; i-- > 0 && thr->queue_events.v[i].t >= from && !is_known;) {
+		if (!thr->queue_events.v[i].is_dequeue)
+			continue;
+		last = last == after ? i : last;
+		if (thr->queue_events.v[i].item != thr->queue_events.v[last].item)
 			break;
-		}
+		if (add(thr, queues, mark, i, &is_known))
+			return VPROF_ERR_NOMEM;
+	}
 	for (size_t i = after; i < thr->queue_events.n && thr->queue_events.v[i].t <= to; i++)
 		if (thr->queue_events.v[i].is_dequeue)
-			return add(thr, queues, mark, i);
+			return add(thr, queues, mark, i, &is_known);
 	return VPROF_OK;
 }
 

@@ -230,13 +230,19 @@ static void test_staged(void **state)
 	hand_release(&h);
 }
 
+static void move_bytes(struct hand_thread *th, enum vp_kind kind, uint64_t channel, uint64_t n, uint64_t t)
+{
+	hand_units(th, (struct vp_unit[]){ { t, VP_W(kind, 2) }, { channel, n } }, 2);
+}
+
 static void move(struct hand_thread *th, enum vp_kind kind, uint64_t channel, uint64_t t)
 {
-	hand_units(th, (struct vp_unit[]){ { t, VP_W(kind, 2) }, { channel, 1 } }, 2);
+	move_bytes(th, kind, channel, 1, t);
 }
 
 /* Messages carry the context: another process works for whatever its data was sent for, without knowing an id; the
- * response returns. One request is sent by a thread that works for none. */
+ * response returns. Some are received in two parts, the head first. One request is sent by a thread that works for
+ * none. */
 static void test_received(void **state)
 {
 	static const uint64_t hit[] = { 0x1, 0x11 }, miss[] = { 0x1, 0x12 }, serve[] = { 0x3, 0x31 };
@@ -259,13 +265,16 @@ static void test_received(void **state)
 
 		mark(front, VP_KIND_BEGIN, i, t, 0);
 		if (i % 2) {
-			move(front, VP_KIND_SEND, 0x1002, t + 100);
+			move_bytes(front, VP_KIND_SEND, 0x1002, 5, t + 100);
 			mark(front, VP_KIND_SUSPEND, i, t + 150, 2);
-			if (is_taken_before)
-				move(server, VP_KIND_RECEIVE, 0x1002, t + 200);
+			if (is_taken_before) {
+				move_bytes(server, VP_KIND_RECEIVE, 0x1002, i % 16 < 8 ? 5 : 2, t + 190);
+				if (i % 16 >= 8)
+					move_bytes(server, VP_KIND_RECEIVE, 0x1002, 3, t + 200);
+			}
 			mark(server, VP_KIND_RESUME, VP_ID_RECEIVED, t + 210, 1);
 			if (!is_taken_before)
-				move(server, VP_KIND_RECEIVE, 0x1002, t + 220);
+				move_bytes(server, VP_KIND_RECEIVE, 0x1002, 5, t + 220);
 			hand_call(server, F(2), t + 230, t + 330);
 			move(server, VP_KIND_SEND, 0x2002, t + 400);
 			mark(server, VP_KIND_SUSPEND, VP_ID_RECEIVED, t + 410, 1);
