@@ -293,12 +293,14 @@ static void place_frames(const struct vprof_unwound *found, const struct vp_ring
 			 const size_t places[VP_KERNEL_STACK_MAX], struct vp_ring_frames *frames)
 {
 	frames->stack = found->is_placed && !found->is_unknown;
-	frames->n = 0;
+	frames->n = frames->last = 0;
 	frames->is_deep = is_deep(found, stack);
 	if (frames->is_deep)
 		frames->stack = 0;
-	for (size_t i = 1; frames->stack && i < found->n; i++)
+	for (size_t i = 1; frames->stack && i < found->n; i++) {
 		frames->at[frames->n++] = (unsigned short)places[i];
+		frames->last = places[i] > frames->last ? (unsigned short)places[i] : frames->last;
+	}
 }
 
 int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,

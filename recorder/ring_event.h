@@ -74,7 +74,7 @@ struct vp_ring_frames {
 	unsigned long long next;  /* vp_ring_mix() of the key and its return addresses: the key of another stack's node
 				     where these differ */
 	unsigned int is_deep;	  /* ... but with more of its memory than is usual */
-	unsigned int n;
+	unsigned short n, last;	  /* last: the highest of at[], 0 without any */
 	unsigned short at[VP_RING_FRAMES_MAX]; /* [n]: bytes from the stack pointer on */
 };
 

@@ -25,6 +25,7 @@
 #define END_BYTES 64 /* beyond where a stack is thought to end */
 #define LIBRARIES_USUAL (16ull << 20)
 #define MEMORY_PART 1024
+#define FOUND_BYTES 2048 /* in which most return addresses lie */
 
 #define NESTED_MAX 4
 
@@ -202,14 +203,45 @@ static __always_inline __u64 libraries_of(__u32 pid, struct mm_struct *mm)
 }
 
 struct finding {
+	struct vp_ring_stack *buffer;
 	__u64 sp, node;
-	__u64 stack;   /* the hash of one that was unwound before; 0: it is none, and node is what is missing for it */
-	__u32 is_deep; /* it takes more memory than usual */
+	__u64 stack;	/* the hash of one that was unwound before; 0: it is none, and node is what is missing for it */
+	__u32 n_copied; /* into the buffer */
+	__u32 is_deep;	/* it takes more memory than usual */
 };
+
+/* The next node, by the words where return addresses are told: of what was copied, or each one read. Global functions:
+ * the kernel checks them once, and not anew wherever they are called. */
+__noinline __u64 mix_copied(const struct vp_ring_frames *f, const struct vp_ring_stack *b, __u64 node)
+{
+	if (!f || !b)
+		return 0;
+	for (__u32 i = 0; i < VP_RING_FRAMES_MAX; i++) {
+		if (i >= f->n)
+			break;
+		node = vp_ring_mix(node, *(const __u64 *)(b->bytes + (f->at[i] & (FOUND_BYTES - 8))));
+	}
+	return node;
+}
+
+__noinline __u64 mix_far(const struct vp_ring_frames *f, __u64 sp, __u64 node)
+{
+	if (!f)
+		return 0;
+	for (__u32 i = 0; i < VP_RING_FRAMES_MAX; i++) {
+		__u64 word = 0;
+
+		if (i >= f->n)
+			break;
+		bpf_probe_read_user(&word, sizeof word, (const void *)(sp + f->at[i]));
+		node = vp_ring_mix(node, word);
+	}
+	return node;
+}
 
 static long find_at_level(__u32 level, struct finding *k)
 {
-	__u64 node = k->node, next = node, sp = k->sp, word;
+	__u64 node = k->node, next, size;
 	struct vp_ring_frames *f = bpf_map_lookup_elem(&frames, &node);
 
 	if (!f)
@@ -222,13 +254,12 @@ static long find_at_level(__u32 level, struct finding *k)
 		k->node = 0; /* it cannot be unwound, or is not found */
 		return 1;
 	}
-	for (__u32 i = 0; i < VP_RING_FRAMES_MAX; i++) {
-		if (i >= f->n)
-			break;
-		word = 0;
-		bpf_probe_read_user(&word, sizeof word, (const void *)(sp + f->at[i]));
-		next = vp_ring_mix(next, word);
-	}
+	/* At once what lies near: that takes less than to read each. */
+	size = f->last + sizeof node;
+	asm volatile("" : "+r"(size)); /* the bound right before the use, as in lost_here() */
+	if (k->n_copied < size && size <= FOUND_BYTES)
+		k->n_copied = bpf_probe_read_user(k->buffer->bytes, size, (const void *)k->sp) ? 0 : size;
+	next = k->n_copied >= size ? mix_copied(f, k->buffer, node) : mix_far(f, k->sp, node);
 	if (next == f->next)
 		k->stack = f->stack;
 	k->node = next;
@@ -300,6 +331,7 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 	c.n_stack = depth < NEAR_STACK ? depth + 4096 : NEAR_STACK;
 	hash = vp_ring_mix(hash, depth);
 	hash = vp_ring_mix(hash, task->tgid);
+	known.buffer = b;
 	known.sp = c.sp;
 	known.node = hash;
 	bpf_loop(VP_RING_FRAMES_LEVELS, find_at_level, &known, 0);
