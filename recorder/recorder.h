@@ -34,7 +34,7 @@ struct vprof_recorder_options {
 	double budget;	     /* with STACKS: share of the processes' CPU time that recording may take of it; 0: no limit
 			      */
 	int by_hand;	     /* the caller opens and closes windows; budget is not looked at */
-	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, less with many CPUs */
+	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, with stacks 16, less with many CPUs */
 	vprof_store_chunk *store;
 	void *arg;
 };

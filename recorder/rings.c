@@ -13,6 +13,7 @@
 #include "trace/kernel_events.h"
 
 #define RING_BYTES ((uint64_t)4 << 20)
+#define STACKS_RING_BYTES ((uint64_t)16 << 20) /* a new stack takes 16 KiB, and all are new at first */
 #define RINGS_MAX_BYTES ((uint64_t)256 << 20)
 
 struct cpu {
@@ -336,7 +337,7 @@ int vprof_rings_open(struct vprof_rings **out, const struct vprof_rings_options 
 {
 	struct vprof_rings *r = calloc(1, sizeof *r);
 	int n = libbpf_num_possible_cpus(), error = 0;
-	uint64_t bytes = o->ring_bytes ? o->ring_bytes : RING_BYTES;
+	uint64_t bytes = o->ring_bytes ? o->ring_bytes : o->stacks ? STACKS_RING_BYTES : RING_BYTES;
 
 	*out = NULL;
 	if (!r || n <= 0 || !(r->cpus = calloc((size_t)n, sizeof *r->cpus))) {

@@ -25,7 +25,7 @@ struct vprof_rings_options {
 	const volatile unsigned long long
 		*n_lost; /* [n_lost_max] by CPU; the kernel counts there what it has no room for */
 	size_t n_lost_max;
-	uint64_t ring_bytes; /* 0: 4 MiB, less with many CPUs */
+	uint64_t ring_bytes; /* 0: 4 MiB, with stacks 16, less with many CPUs */
 	enum vp_clock clock;
 	double ns_per_tick;
 	struct vprof_stacks *stacks; /* NULL: none are recorded */

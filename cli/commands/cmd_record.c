@@ -163,7 +163,10 @@ static void tell(const char *folder, const struct arguments *a, const struct vpr
 		vprof_tell(
 			"%s events were lost, which the trace says where they are missing: the buffers were full. Larger ones "
 			"help (--memory %ld)",
-			vprof_format_count(o->state.n_lost).s, a->memory ? 2 * a->memory : 16L);
+			vprof_format_count(o->state.n_lost).s,
+			a->memory ? 2 * a->memory :
+			a->stacks ? 64L :
+				    16L);
 	if (o->state.n_unseen)
 		vprof_tell(
 			"this kernel kept %s switches of this machine's threads or more to itself: wake-ups may be missing, too",
@@ -377,7 +380,7 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "waits", VPROF_OPTION_FLAG, &a.waits, NULL,
 		  "with --paths: record what threads wait for, too (vprof report waits)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",
-		  "buffer of each CPU for events on their way to disk (default 4; a power of two)" },
+		  "buffer of each CPU for events on their way to disk (default 4, with --stacks 16; a power of two)" },
 		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "hosts", VPROF_OPTION_TEXT, &a.hosts, "FILE",
