@@ -40,6 +40,7 @@ struct vprof_recorder {
 	struct bpf_link *vectors[VECTOR_LINKS];
 	size_t n_vectors;
 	struct bpf_link **timers;
+	int *timer_events; /* [n_timers] which the links own */
 	size_t n_timers;
 	struct vprof_gather table; /* of the machine */
 	struct vprof_stacks *stacks;
@@ -206,7 +207,8 @@ static int attach_timer(struct vprof_recorder *r, struct vprof_error *err)
 	int n = libbpf_num_possible_cpus();
 
 	r->timers = calloc(n > 0 ? (size_t)n : 1, sizeof *r->timers);
-	if (!r->timers)
+	r->timer_events = calloc(n > 0 ? (size_t)n : 1, sizeof *r->timer_events);
+	if (!r->timers || !r->timer_events)
 		return vprof_error_no_memory(err);
 	for (int cpu = 0; cpu < n; cpu++) {
 		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -220,7 +222,7 @@ static int attach_timer(struct vprof_recorder *r, struct vprof_error *err)
 			close(fd);
 			return refuse(err, "to attach the timer on CPU time (--timer 0 records without)", errno);
 		}
-		r->n_timers++;
+		r->timer_events[r->n_timers++] = fd;
 	}
 	return VPROF_OK;
 }
@@ -278,8 +280,10 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 		return refuse(err, "to attach the recording programs", ret);
 	attach_vectors(r);
 	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
-	if (!ret && (r->kinds & VP_KERNEL_STACKS))
+	if (!ret && (r->kinds & VP_KERNEL_STACKS)) {
 		vprof_stack_windows_start(&r->windows, r->bpf, r->rings, &r->table, r->o.budget, r->o.by_hand);
+		vprof_stack_windows_set_timers(&r->windows, r->timer_events, r->n_timers);
+	}
 	return ret;
 }
 
@@ -541,6 +545,7 @@ static void detach(struct vprof_recorder *r)
 	for (size_t i = 0; i < r->n_timers; i++)
 		bpf_link__destroy(r->timers[i]);
 	r->n_timers = 0;
+	vprof_stack_windows_set_timers(&r->windows, NULL, 0);
 	record_bpf__detach(r->bpf);
 }
 
@@ -572,5 +577,6 @@ void vprof_recorder_close(struct vprof_recorder *r)
 	vprof_stacks_close(r->stacks);
 	vprof_gather_release(&r->table);
 	free(r->timers);
+	free(r->timer_events);
 	free(r);
 }

@@ -40,7 +40,7 @@ struct vprof_recorder_options {
 };
 
 #define VPROF_RECORDER_SPACING_NS 50000u /* usually */
-#define VPROF_RECORDER_TIMER_HZ 499u	 /* usually; no multiple of what programs do at a steady pace */
+#define VPROF_RECORDER_TIMER_HZ 1999u	 /* usually; no multiple of what programs do at a steady pace */
 
 #define VP_KERNEL_USUAL (VP_KERNEL_SCHEDULING | VP_KERNEL_CONTEXT | VP_KERNEL_BLOCK | VP_KERNEL_NET)
 

@@ -52,13 +52,21 @@ struct vp_ring_event {
 	};
 };
 
-/* Of a CPU; a cache line each. */
+/* Of a CPU; two cache lines each. */
 struct vp_ring_account {
-	unsigned long long spent_ns;  /* on stacks, and on tracing system calls for them */
+	unsigned long long spent_ns;  /* on stacks, and on what is recorded of system calls, faults and the timer */
+	unsigned long long calls_ns;  /* on system calls that were not recorded, about */
+	unsigned long long n_calls;   /* system calls that were traced and have returned */
+	unsigned long long n_short;   /* times that a program ran for one that was not recorded */
 	unsigned long long busy_ns;   /* it ran threads of the session, up to since_ns */
 	unsigned long long since_ns;  /* it runs one of them; 0: it does not */
-	unsigned long long seldom_ns; /* between windows: when the next stack may be taken */
-	unsigned long long unused[4];
+	unsigned long long seldom_ns; /* between windows: at which busy_ns the next stack may be taken */
+	unsigned long long
+		n_interrupts;	    /* programs that follow interrupts ran while it ran one of them, two for each */
+	unsigned long long n_sent;  /* what threads of the session did, whether a window is open or not: packets, */
+	unsigned long long n_woken; /* wake-ups, */
+	unsigned long long n_slept; /* sleeps */
+	unsigned long long unused[5];
 };
 
 #define VP_RING_STACK_BYTES (31 * 1024) /* of a user stack's memory, at most: what a CPU's map entry has room for */

@@ -7,31 +7,45 @@
 #include "recorder/stack_windows.h"
 
 #include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
 
 /* clang-format off: the skeleton uses its structs */
 #include "recorder/ring_event.h"
 #include "record.skel.h"
 /* clang-format on */
 
-#define EVENT_NS 200 /* what an event takes without stacks, with the interrupts that are followed for it */
-#define CACHES 1.5   /* what stacks take, with what they displace from the caches: measured with PostgreSQL and httpd */
 #define LENGTH_NS 5e6	  /* of a window, CPU time: many short windows tell more of the rest than few long ones */
 #define FIRST_COST_NS 2e7 /* a short recording is one window */
+#define CALLS_MEASURED 8  /* windows in which what tracing a system call takes is measured */
 
-void vprof_stack_windows_account(const struct vprof_stack_windows *w, double *cost_ns, double *busy_ns)
+static void get_figures(const struct vprof_stack_windows *w, struct vprof_cost_figures *f)
 {
 	uint64_t now = vprof_clock_monotonic_ns(), n_events, n_lost;
 
 	vprof_rings_count(w->rings, &n_events, &n_lost);
-	*cost_ns = EVENT_NS * (double)(n_events + n_lost);
-	*busy_ns = 0;
+	*f = (struct vprof_cost_figures){ .n_events = n_events + n_lost };
 	for (size_t i = 0; i < sizeof w->bpf->bss->accounts / sizeof *w->bpf->bss->accounts; i++) {
 		const volatile struct vp_ring_account *a = &w->bpf->bss->accounts[i];
 		uint64_t since = a->since_ns;
 
-		*cost_ns += CACHES * (double)a->spent_ns;
-		*busy_ns += (double)(a->busy_ns + (since && since < now ? now - since : 0));
+		f->taken_ns += (double)(a->spent_ns + a->calls_ns);
+		f->n_calls += a->n_calls;
+		f->n_interrupts += a->n_interrupts;
+		f->n_done[VPROF_DONE_SENT] += a->n_sent;
+		f->n_done[VPROF_DONE_WOKEN] += a->n_woken;
+		f->n_done[VPROF_DONE_SLEPT] += a->n_slept;
+		f->busy_ns += (double)(a->busy_ns + (since && since < now ? now - since : 0));
 	}
+}
+
+void vprof_stack_windows_account(const struct vprof_stack_windows *w, double *cost_ns, double *busy_ns)
+{
+	struct vprof_cost_figures f;
+
+	get_figures(w, &f);
+	*cost_ns = w->cost.total_ns; /* up to the last look at the rings */
+	*busy_ns = f.busy_ns;
 }
 
 static void attach(struct vprof_stack_windows *w)
@@ -57,11 +71,39 @@ static void set_number(struct vprof_stack_windows *w, uint32_t number)
 	__atomic_store_n(&w->bpf->bss->window, number, __ATOMIC_SEQ_CST);
 }
 
+/* What it takes that system calls are traced, by the recorder's own. */
+static void measure_calls(struct vprof_stack_windows *w, double *least)
+{
+	double ns;
+
+	if (!w->has_calls || w->n >= CALLS_MEASURED || w->by_hand)
+		return;
+	ns = vprof_recording_cost_own_call();
+	*least = *least > 0 && *least < ns ? *least : ns;
+	if (w->plain_ns > 0 && w->traced_ns > w->plain_ns)
+		w->cost.call_ns = w->traced_ns - w->plain_ns;
+}
+
+static void set_timers(const struct vprof_stack_windows *w, unsigned long request)
+{
+	for (size_t i = 0; i < w->n_timers; i++)
+		ioctl(w->timers[i], request, 0);
+}
+
+void vprof_stack_windows_set_timers(struct vprof_stack_windows *w, const int *timers, size_t n)
+{
+	w->timers = timers;
+	w->n_timers = n;
+}
+
 void vprof_stack_windows_open(struct vprof_stack_windows *w)
 {
 	struct record_bpf *bpf = w->bpf;
 
+	measure_calls(w, &w->plain_ns);
 	attach(w);
+	measure_calls(w, &w->traced_ns);
+	set_timers(w, PERF_EVENT_IOC_ENABLE);
 	/* Without one of them a window would promise what it does not hold. */
 	if ((w->has_calls && (!bpf->links.record_call || !bpf->links.enter_call)) ||
 	    (w->has_faults && !bpf->links.record_fault))
@@ -79,6 +121,7 @@ void vprof_stack_windows_close(struct vprof_stack_windows *w)
 		return;
 	w->end_ns = vprof_clock_monotonic_ns();
 	set_number(w, 0);
+	set_timers(w, PERF_EVENT_IOC_DISABLE);
 	detach(&w->bpf->links.enter_call);
 	detach(&w->bpf->links.record_call);
 	detach(&w->bpf->links.record_fault);
@@ -111,7 +154,7 @@ static void convert(struct vprof_stack_windows *w, uint64_t until_ns)
 void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf *bpf, struct vprof_rings *rings,
 			       struct vprof_gather *table, double share, int by_hand)
 {
-	double busy_ns, cost_ns;
+	struct vprof_cost_figures now;
 
 	*w = (struct vprof_stack_windows){ .bpf = bpf,
 					   .rings = rings,
@@ -123,8 +166,9 @@ void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf 
 		set_number(w, 1);
 		return;
 	}
-	vprof_stack_windows_account(w, &cost_ns, &busy_ns);
-	vprof_windows_start(&w->plan, share, (uint64_t)busy_ns, vprof_clock_monotonic_ns());
+	get_figures(w, &now);
+	vprof_recording_cost_start(&w->cost, &now);
+	vprof_windows_start(&w->plan, share, (uint64_t)now.busy_ns, vprof_clock_monotonic_ns());
 	w->plan.first_cost_ns = FIRST_COST_NS;
 	w->plan.length_ns = LENGTH_NS;
 	if (!by_hand)
@@ -133,14 +177,15 @@ void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf 
 
 void vprof_stack_windows_step(struct vprof_stack_windows *w)
 {
-	double busy_ns, cost_ns;
+	struct vprof_cost_figures now;
 
 	convert(w, vprof_rings_reading(w->rings)->ns);
 	if (!(w->plan.share > 0) || w->by_hand || (!w->is_open && w->has_end))
 		return;
-	vprof_stack_windows_account(w, &cost_ns, &busy_ns);
-	if (!vprof_windows_step(&w->plan, (uint64_t)busy_ns, cost_ns, 0))
+	get_figures(w, &now);
+	if (!vprof_windows_step(&w->plan, (uint64_t)now.busy_ns, vprof_recording_cost_count(&w->cost, &now), 0))
 		return;
+	vprof_recording_cost_edge(&w->cost, &now, !w->plan.is_open);
 	if (w->plan.is_open)
 		vprof_stack_windows_open(w);
 	else

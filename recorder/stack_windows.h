@@ -10,6 +10,7 @@
 #define VPROF_RECORDER_STACK_WINDOWS_H
 
 #include "recorder/gather.h"
+#include "recorder/recording_cost.h"
 #include "recorder/rings.h"
 #include "trace/windows.h"
 
@@ -20,7 +21,12 @@ struct vprof_stack_windows {
 	struct vprof_rings *rings;
 	struct vprof_gather *table; /* of the machine */
 	struct vprof_windows plan;
-	uint32_t n; /* windows so far */
+	struct vprof_recording_cost cost;
+	const int *timers; /* [n_timers] perf events, the caller's */
+	size_t n_timers;
+	double plain_ns,
+		traced_ns; /* what a system call takes between windows and in one, at the least; 0: not known */
+	uint32_t n;	   /* windows so far */
 	int is_open, by_hand, has_calls, has_faults, has_begin, has_end;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	uint64_t begin;		   /* ticks, with has_begin */
@@ -31,6 +37,10 @@ struct vprof_stack_windows {
  * closes them. */
 void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf *bpf, struct vprof_rings *rings,
 			       struct vprof_gather *table, double share, int by_hand);
+
+/* Events of the timer, which is to run in windows only; they are kept by the caller. */
+void vprof_stack_windows_set_timers(struct vprof_stack_windows *w, const int *timers, size_t n);
+
 void vprof_stack_windows_step(struct vprof_stack_windows *w);
 void vprof_stack_windows_stop(struct vprof_stack_windows *w);
 

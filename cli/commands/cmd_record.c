@@ -369,7 +369,7 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "spacing", VPROF_OPTION_DURATION, &a.spacing_ns, "TIME",
 		  "between a thread's stacks at system calls and page faults, on average (default 50us)" },
 		{ "timer", VPROF_OPTION_TEXT, &a.timer, "HZ",
-		  "stacks for each second of CPU time without other events (default 499; 0: none)" },
+		  "stacks for each second of CPU time without other events (default 1999; 0: none)" },
 		{ "budget", VPROF_OPTION_SHARE, &a.budget, "SHARE",
 		  "with --stacks: the share of the program's CPU time that recording may take of it; beyond that, stacks are "
 		  "taken in time windows only (default 0.05; 0: no limit)" },

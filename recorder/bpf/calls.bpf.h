@@ -3,8 +3,10 @@
  *
  * A call within which anything was recorded of its thread is recorded as it returns; so what lies within one call, and
  * what in two, is known. Its user stack is taken once: it does not change before the call returns. Of the calls in
- * which nothing happened, of faults and of the timer's ticks as many are recorded as one in each spacing, saved up for
- * a burst: so all of them as long as there are few.
+ * which nothing happened, and of faults, as many are recorded as one in each spacing, saved up for a burst: so all of
+ * them as long as there are few. What makes a function slow is always recorded: a call that takes as long as the
+ * spacing, and one before which its thread ran for so long since it was seen last. There can be only one of each in a
+ * spacing.
  *
  * Only for record.bpf.c.
  */
@@ -15,6 +17,7 @@ struct call_state {
 	__u64 entered_ns; /* 0: before the recording */
 	__u64 user_stack; /* its hash, 0: not taken yet */
 	__u64 due_ns;	  /* until when the stacks taken so far use up the spacing */
+	__u64 seen_ns;	  /* when the thread was seen last: it returned from a call, or a stack was taken; 0: not yet */
 	__u32 window;	  /* in which all of this was seen */
 	__u32 number;
 	__u32 n_skipped; /* calls that were not recorded since the last one that was */
@@ -54,6 +57,7 @@ static __always_inline void begin_window(struct call_state *call, struct task_st
 	call->n_skipped = 0;
 	call->user_stack = 0;
 	call->entered_ns = 0;
+	call->seen_ns = 0;
 	call->is_told = 0;
 	call->is_open = is_in_call(task);
 #ifdef __TARGET_ARCH_x86
@@ -61,17 +65,23 @@ static __always_inline void begin_window(struct call_state *call, struct task_st
 #endif
 }
 
-/* May a stack be taken? It is counted. */
-static __always_inline int is_due(struct call_state *call)
+/* May a stack be taken now, or must it be? It is counted. */
+static __always_inline int is_due(struct call_state *call, __u64 now, int must)
 {
-	__u64 now = bpf_ktime_get_ns(), saved = BURST * spacing_ns, due = call->due_ns;
+	__u64 saved = BURST * spacing_ns, due = call->due_ns;
 
-	if (due > now)
+	if (due > now && !must)
 		return 0;
 	if (now > saved && due < now - saved)
 		due = now - saved;
 	call->due_ns = due + spacing_ns;
 	return 1;
+}
+
+/* Since a time until now; 0: that is not known. */
+static __always_inline int is_long(__u64 since, __u64 now)
+{
+	return since && now - since >= spacing_ns;
 }
 
 /* The thread executes another program: the call returns there, if at all. */

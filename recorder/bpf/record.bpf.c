@@ -315,7 +315,7 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 		count_unseen(cpu, prev, next);
 	}
 	if (has_budget)
-		count_busy(of_session, next->pid && in_session(next->tgid));
+		count_busy(of_session, next->pid && in_session(next->tgid), prev_state && !preempted);
 	if (!waker && !of_session && !is_recorded(next))
 		return 0;
 	state = state_of(prev_state, preempted);
@@ -323,7 +323,7 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 	    (state >= VP_TASK_STATE_SLEEPING || records_calls) && (waker || of_session) && may_take_stacks()) {
 		began = begin_cost();
 		take_stacks(ctx, prev, &stacks);
-		end_cost(began, 0);
+		end_cost(began);
 	}
 	if (state == VP_TASK_STATE_DEAD && !records_all)
 		forget_dead(prev);
@@ -390,10 +390,11 @@ int BPF_PROG(record_waking, struct task_struct *task)
 	source = source_of(context, cpu, &id);
 	if (context == VP_CONTEXT_TASK || (source == VP_SOURCE_NET && cpu && cpu->is_loopback)) {
 		follow_waker(current);
+		count_woken();
 		if (records_stacks && current->pid && may_take_stacks()) {
 			began = begin_cost();
 			take_stacks(ctx, current, &stacks);
-			end_cost(began, 0);
+			end_cost(began);
 		}
 	}
 	if (records_sockets && context == VP_CONTEXT_TASK) {
@@ -546,6 +547,7 @@ int BPF_PROG(enter_irq, int irq, struct irqaction *action)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (!cpu)
 		return 0;
 	cpu->irq = (__u32)irq + 1;
@@ -560,6 +562,7 @@ int BPF_PROG(leave_irq, int irq, struct irqaction *action, int result)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (!cpu)
 		return 0;
 	cpu->irq = cpu->is_device_of_irq = 0;
@@ -573,6 +576,7 @@ int BPF_PROG(enter_softirq, unsigned int vector)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (!cpu)
 		return 0;
 	cpu->softirq = vector < VP_CONTEXT_COUNT - VP_CONTEXT_SOFTIRQ ? VP_CONTEXT_SOFTIRQ + vector :
@@ -588,6 +592,7 @@ int BPF_PROG(leave_softirq, unsigned int vector)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (!cpu)
 		return 0;
 	if (records_interrupts)
@@ -602,6 +607,7 @@ int enter_vector(void *context)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (cpu)
 		cpu->n_vectors++;
 	return 0;
@@ -612,6 +618,7 @@ int leave_vector(void *context)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (cpu && cpu->n_vectors)
 		cpu->n_vectors--;
 	return 0;
@@ -622,6 +629,7 @@ int BPF_PROG(enter_timer, struct hrtimer *timer)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (cpu)
 		cpu->in_timer = 1;
 	return 0;
@@ -632,6 +640,7 @@ int BPF_PROG(leave_timer, struct hrtimer *timer)
 {
 	struct cpu_state *cpu = this_cpu();
 
+	count_interrupt();
 	if (cpu)
 		cpu->in_timer = 0;
 	return 0;
@@ -759,6 +768,7 @@ int BPF_PROG(record_receive, struct sk_buff *skb)
 	struct cpu_state *cpu = this_cpu();
 	__u32 interface = skb->dev->ifindex, is_loopback = !!(skb->dev->flags & IFF_LOOPBACK);
 
+	count_interrupt();
 	if (cpu) {
 		cpu->interface = interface;
 		cpu->is_loopback = is_loopback;
@@ -771,6 +781,7 @@ int BPF_PROG(record_receive, struct sk_buff *skb)
 SEC("tp_btf/net_dev_xmit")
 int BPF_PROG(record_send, struct sk_buff *skb, int result, struct net_device *dev, unsigned int n_bytes)
 {
+	count_sent();
 	if (!result && !(dev->flags & IFF_LOOPBACK))
 		tell_packet(VP_KIND_KERNEL_NET_SEND, dev->ifindex, n_bytes);
 	return 0;

@@ -5,9 +5,6 @@
 #ifndef VPROF_SAMPLES_BPF_H
 #define VPROF_SAMPLES_BPF_H
 
-/* What it takes that a system call is traced, besides the two programs. */
-#define CALL_NS 250
-
 /* Of threads of the session. The recorder's own are not, with records_all either. */
 static __always_inline int is_sampled(struct task_struct *task)
 {
@@ -27,18 +24,39 @@ int BPF_PROG(enter_call, struct pt_regs *regs, long number)
 	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!call)
 		return 0;
-	if (call->window != now)
+	began = bpf_ktime_get_ns();
+	if (call->window != now) {
 		call->n_skipped = 0;
+		call->seen_ns = 0;
+	}
 	call->window = now;
-	call->entered_ns = began = bpf_ktime_get_ns();
+	call->entered_ns = began;
 	call->user_stack = 0;
 	call->number = (__u32)number;
 	call->is_told = 0;
 	call->is_open = 1;
-	if (is_due(call))
+	if (is_due(call, began, is_long(call->seen_ns, began))) {
 		take_call_stack(current, call);
-	end_cost(has_budget ? began : 0, CALL_NS);
+		end_cost(began);
+	} else {
+		end_call_cost(began);
+	}
 	return 0;
+}
+
+/* It returns, and is not recorded: it is counted, but for one that took long. */
+static __always_inline int skip_call(struct task_struct *current, struct call_state *call, __u64 now)
+{
+	if (!call->is_open)
+		return 1;
+	if (is_long(call->entered_ns, now)) {
+		is_due(call, now, 1);
+		take_call_stack(current, call);
+		return 0;
+	}
+	call->n_skipped += call->n_skipped < 0xffff;
+	call->is_open = 0;
+	return 1;
 }
 
 SEC("tp_btf/sys_exit")
@@ -47,12 +65,14 @@ int BPF_PROG(record_call, struct pt_regs *regs, long result)
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct call_state *call = is_sampled(current) ? bpf_task_storage_get(&calls, current, 0, 0) : 0;
 	struct vp_ring_event *e;
+	__u64 began;
 
 	if (!call || call->window != open_window())
 		return 0;
-	if (!call->is_told) {
-		call->n_skipped += call->is_open && call->n_skipped < 0xffff;
-		call->is_open = 0;
+	count_call();
+	call->seen_ns = began = bpf_ktime_get_ns();
+	if (!call->is_told && skip_call(current, call, began)) {
+		end_call_cost(began);
 		return 0;
 	}
 	call->is_open = call->is_told = 0;
@@ -68,6 +88,7 @@ int BPF_PROG(record_call, struct pt_regs *regs, long result)
 	e->call.user_stack = call->user_stack;
 	call->entered_ns = 0;
 	submit(e);
+	end_cost(began);
 	return 0;
 }
 
@@ -98,14 +119,17 @@ int BPF_PROG(record_fault, unsigned long address, struct pt_regs *regs, unsigned
 
 	if (!open_window() || !is_sampled(current))
 		return 0;
-	began = begin_cost();
 	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!call || !is_due(call))
+	if (!call)
 		return 0;
-	take_user_stack_alone(current, &stacks);
-	if (stacks.user)
-		tell_sample(current, VP_KIND_KERNEL_FAULT, (__u32)error, address, &stacks);
-	end_cost(began, 0);
+	began = bpf_ktime_get_ns();
+	if (is_due(call, began, is_long(call->seen_ns, began))) {
+		call->seen_ns = began;
+		take_user_stack_alone(current, &stacks);
+		if (stacks.user)
+			tell_sample(current, VP_KIND_KERNEL_FAULT, (__u32)error, address, &stacks);
+	}
+	end_cost(began);
 	return 0;
 }
 
@@ -122,14 +146,14 @@ int record_timer(void *ctx)
 	see_busy();
 	if (!open_window())
 		return 0;
-	began = begin_cost();
+	began = bpf_ktime_get_ns();
 	call = bpf_task_storage_get(&calls, current, 0, 0);
-	if (call && !is_due(call))
-		return 0;
+	if (call)
+		call->seen_ns = began;
 	take_stacks(ctx, current, &stacks);
 	if (stacks.user || stacks.kernel)
 		tell_sample(current, VP_KIND_KERNEL_TIMER, 0, 0, &stacks);
-	end_cost(began, 0);
+	end_cost(began);
 	return 0;
 }
 

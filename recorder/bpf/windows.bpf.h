@@ -26,22 +26,20 @@ static __always_inline struct vp_ring_account *account_here(void)
 	return &accounts[cpu & (CPUS_MAX - 1)];
 }
 
-#define SELDOM_NS 2000000 /* between a CPU's stacks that are taken between two windows */
+#define SELDOM_NS 4000000 /* of the session's CPU time, between a CPU's stacks that are taken between two windows */
 
 /* May stacks be taken for a switch or a wake-up here? In a window, all; else few, so that places where threads often
  * wait are known nevertheless. */
 static __always_inline int may_take_stacks(void)
 {
 	struct vp_ring_account *a;
-	__u64 now;
 
 	if (open_window())
 		return 1;
 	a = account_here();
-	now = bpf_ktime_get_ns();
-	if (a->seldom_ns > now)
+	if (a->busy_ns < a->seldom_ns)
 		return 0;
-	a->seldom_ns = now + SELDOM_NS;
+	a->seldom_ns = a->busy_ns + SELDOM_NS;
 	return 1;
 }
 
@@ -50,15 +48,71 @@ static __always_inline __u64 begin_cost(void)
 	return has_budget ? bpf_ktime_get_ns() : 0;
 }
 
-/* more_ns: what it took besides, before and after. */
-static __always_inline void end_cost(__u64 began_ns, __u64 more_ns)
+static __always_inline void end_cost(__u64 began_ns)
 {
-	if (began_ns)
-		account_here()->spent_ns += bpf_ktime_get_ns() - began_ns + more_ns;
+	if (has_budget)
+		account_here()->spent_ns += bpf_ktime_get_ns() - began_ns;
+}
+
+static __always_inline void count_call(void)
+{
+	if (has_budget)
+		account_here()->n_calls++;
+}
+
+#define CALLS_TIMED 16 /* a power of two */
+
+/* Of one of both programs of a system call that was not recorded: one of some stands for all. */
+static __always_inline void end_call_cost(__u64 began_ns)
+{
+	struct vp_ring_account *a;
+
+	if (!has_budget)
+		return;
+	a = account_here();
+	if (!(a->n_short++ & (CALLS_TIMED - 1)))
+		a->calls_ns += (bpf_ktime_get_ns() - began_ns) * CALLS_TIMED;
+}
+
+/* An interrupt's begin or end, or a packet's, was followed while a thread of the session runs here. */
+static __always_inline void count_interrupt(void)
+{
+	struct vp_ring_account *a;
+
+	if (!has_budget)
+		return;
+	a = account_here();
+	if (a->since_ns)
+		a->n_interrupts++;
+}
+
+/* What threads of the session get done is counted in windows and between them: so it is known what it takes. */
+static __always_inline void count_sent(void)
+{
+	struct vp_ring_account *a;
+
+	if (!has_budget)
+		return;
+	a = account_here();
+	if (a->since_ns) {
+		a->n_interrupts++;
+		a->n_sent++;
+	}
+}
+
+static __always_inline void count_woken(void)
+{
+	struct vp_ring_account *a;
+
+	if (!has_budget)
+		return;
+	a = account_here();
+	if (a->since_ns)
+		a->n_woken++;
 }
 
 /* For how long CPUs ran threads of the session. */
-static __always_inline void count_busy(int is_prev, int is_next)
+static __always_inline void count_busy(int is_prev, int is_next, int sleeps)
 {
 	struct vp_ring_account *a;
 	__u64 now;
@@ -69,6 +123,8 @@ static __always_inline void count_busy(int is_prev, int is_next)
 	now = bpf_ktime_get_ns();
 	if (is_prev && a->since_ns)
 		a->busy_ns += now - a->since_ns;
+	if (is_prev && sleeps)
+		a->n_slept++;
 	a->since_ns = is_next ? now : 0;
 }
 

@@ -65,7 +65,8 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 		  how & RECORD_SOCKETS_ALONE ? VP_KERNEL_SOCKETS :
 		  how & RECORD_SOCKETS	     ? VP_KERNEL_USUAL | VP_KERNEL_SOCKETS :
 					       VP_KERNEL_USUAL;
-	o.timer_hz = how & RECORD_CALLS ? 1000 : 0;
+	o.timer_hz = (how & (RECORD_CALLS | RECORD_SPACED)) == RECORD_CALLS ? 1000 : 0;
+	o.spacing_ns = how & RECORD_SPACED ? 1000000 : 0;
 	assert_int_equal(pipe(go), 0);
 	r->pid = fork();
 	if (!r->pid) {

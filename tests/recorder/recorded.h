@@ -24,7 +24,8 @@ enum {
 	RECORD_STACKS = 2,
 	RECORD_SOCKETS = 8, /* and scheduling */
 	RECORD_SOCKETS_ALONE = 16,
-	RECORD_CALLS = 4, /* all system calls and page faults, and the timer, with stacks */
+	RECORD_CALLS = 4,   /* all system calls and page faults, and the timer, with stacks */
+	RECORD_SPACED = 32, /* with RECORD_CALLS: one in a millisecond, saved up for a burst, and without the timer */
 };
 
 /* Runs `program` in a child, recorded from its first instruction to its end. Fails the test when that cannot be done.

@@ -24,6 +24,10 @@
 #define DEEP_BYTES 5000
 #define FAR_BYTES 10000 /* with what lies beneath more than is copied of a stack that is seen the first time */
 #define FAR_CALLS 1500
+#define SLOW_CALLS 20
+#define QUICK_CALLS 2000 /* before each slow one: more than are saved up for a burst */
+#define SLOW_TICKS 30000000ull
+#define RANDOM_BYTES ((32u << 20) - 1)
 #define COMPUTE_NS 300000000ull /* of CPU time: three hundred periods of the timer */
 
 static struct told {
@@ -263,12 +267,77 @@ static void test_far_callers(void **state)
 	release(&r);
 }
 
+#ifdef __x86_64__
+static char random_bytes[RANDOM_BYTES];
+
+static __attribute__((noinline)) void call_long(void)
+{
+	syscall(SYS_getrandom, random_bytes, RANDOM_BYTES, 0);
+	told->return_address[0] = (uint64_t)__builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void compute_long(void)
+{
+	for (uint64_t end = __builtin_ia32_rdtsc() + SLOW_TICKS; __builtin_ia32_rdtsc() < end;)
+		;
+	syscall(SYS_getpid);
+	told->return_address[1] = (uint64_t)__builtin_return_address(0);
+}
+
+static int work_slow(void)
+{
+	for (int i = 0; i < SLOW_CALLS; i++) {
+		for (int k = 0; k < QUICK_CALLS; k++)
+			syscall(SYS_getppid);
+		call_long();
+		compute_long();
+	}
+	return 0;
+}
+
+/* Of many quick calls most are left out, but none that makes its function slow: a long call, and one behind a long
+ * stretch without any. */
+static void test_slow_ones_are_recorded(void **state)
+{
+	uint64_t n_long = 0, n_behind = 0, n_quick = 0, n_skipped = 0, n_lost;
+	struct recorded r;
+
+	(void)state;
+	memset(told, 0, sizeof *told);
+	record(&r, work_slow, RECORD_CALLS | RECORD_SPACED, 0);
+	n_lost = count_lost(&r);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+
+		if (e->kind != VP_KIND_KERNEL_CALL || e->call.tid != (uint32_t)r.pid)
+			continue;
+		n_skipped += e->call.n_skipped;
+		n_quick += e->call.number == SYS_getppid;
+		n_long += e->call.number == SYS_getrandom &&
+			  has_address(&r, e->call.user_stack, told->return_address[0]);
+		n_behind += e->call.number == SYS_getpid &&
+			    has_address(&r, e->call.user_stack, told->return_address[1]);
+	}
+	print_message("%llu long calls, %llu behind long stretches, %llu quick ones, %llu left out, %llu lost\n",
+		      (unsigned long long)n_long, (unsigned long long)n_behind, (unsigned long long)n_quick,
+		      (unsigned long long)n_skipped, (unsigned long long)n_lost);
+	assert_true(n_long <= SLOW_CALLS && n_long + n_lost >= SLOW_CALLS);
+	assert_true(n_behind <= SLOW_CALLS && n_behind + n_lost >= SLOW_CALLS);
+	assert_true(n_quick + n_skipped <= SLOW_CALLS * QUICK_CALLS + 100);
+	assert_true(n_skipped > 0);
+	release(&r);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls_faults_timer),
 		cmocka_unit_test(test_callers_far_out),
 		cmocka_unit_test(test_far_callers),
+#ifdef __x86_64__
+		cmocka_unit_test(test_slow_ones_are_recorded),
+#endif
 	};
 	struct vprof_error err = { "" };
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The account of what recording costs, against simulated programs whose cost is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "recorder/recording_cost.h"
+
+#define MS 1e6
+
+struct program {
+	double request_ns;	  /* without a recorder */
+	double parts_ns, real_ns; /* that a request takes in a window: by the parts, and in truth */
+	double noise;		  /* a stretch's requests take up to so much more or less */
+	int sends;		  /* for each request; 0: it neither sends, wakes nor sleeps */
+};
+
+static double draw(uint64_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 7;
+	*random ^= *random << 17;
+	return (double)(*random >> 11) / 9007199254740992.0;
+}
+
+static void run(struct vprof_cost_figures *now, const struct program *p, double busy_ns, int is_open, uint64_t *random)
+{
+	static double n_requests;
+
+	double each = (p->request_ns + (is_open ? p->real_ns : 0)) * (1 + p->noise * (2 * draw(random) - 1));
+	double n = busy_ns / each;
+
+	now->busy_ns += busy_ns;
+	now->taken_ns += is_open ? n * p->parts_ns : 0;
+	n_requests = now->busy_ns > busy_ns ? n_requests + n : n;
+	now->n_done[VPROF_DONE_SENT] = (uint64_t)(n_requests * p->sends);
+	now->n_done[VPROF_DONE_SLEPT] = (uint64_t)(n_requests / 50 * p->sends);
+}
+
+/* As many windows of 5 ms, each behind a pause of 100 ms. */
+static double factor_of(const struct program *p, int n_windows)
+{
+	struct vprof_cost_figures now = { 0 };
+	struct vprof_recording_cost c;
+	uint64_t random = 88172645463325252u;
+
+	vprof_recording_cost_start(&c, &now);
+	for (int i = 0; i < n_windows; i++) {
+		run(&now, p, 5 * MS, 1, &random);
+		vprof_recording_cost_edge(&c, &now, 1);
+		run(&now, p, 100 * MS, 0, &random);
+		vprof_recording_cost_edge(&c, &now, 0);
+	}
+	return c.factor;
+}
+
+static void test_what_is_displaced_is_found(void **state)
+{
+	static const double real[] = { 1000, 2000, 4000, 6000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof real / sizeof *real; i++) {
+		struct program p = { 10000, 2000, real[i], 0.05, 1 };
+		double found = factor_of(&p, 100), truth = real[i] / 2000 < 1 ? 1 : real[i] / 2000;
+
+		print_message("%.2f: %.2f\n", truth, found);
+		assert_true(fabs(found - truth) < 0.2);
+	}
+}
+
+/* Where nothing is known, or too little, it is what is usual. */
+static void test_what_is_usual(void **state)
+{
+	struct program silent = { 10000, 2000, 6000, 0.05, 0 }, noisy = { 10000, 200, 200, 0.9, 1 },
+		       few = { 10000, 2000, 8000, 0.05, 1 };
+	double usual = factor_of(&silent, 100);
+
+	(void)state;
+	assert_true(usual > 1.5 && usual <= 2);
+	assert_true(fabs(factor_of(&noisy, 20) - usual) < 0.5);
+	assert_true(fabs(factor_of(&few, 1) - usual) < 1e-9); /* the first window tells nothing */
+	assert_true(factor_of(&few, 20) > 2.5);
+}
+
+/* The account never gets less, and what was counted by an earlier factor stays. */
+static void test_total(void **state)
+{
+	struct program p = { 10000, 2000, 6000, 0.05, 1 };
+	struct vprof_cost_figures now = { 0 };
+	struct vprof_recording_cost c;
+	uint64_t random = 88172645463325252u;
+	double before = 0, total;
+
+	(void)state;
+	vprof_recording_cost_start(&c, &now);
+	for (int i = 0; i < 100; i++) {
+		run(&now, &p, 5 * MS, 1, &random);
+		now.n_events += 100;
+		total = vprof_recording_cost_count(&c, &now);
+		assert_true(total > before);
+		before = total;
+		vprof_recording_cost_edge(&c, &now, 1);
+		assert_true(vprof_recording_cost_count(&c, &now) == total);
+		run(&now, &p, 100 * MS, 0, &random);
+		now.n_interrupts += 100;
+		total = vprof_recording_cost_count(&c, &now);
+		assert_true(total > before && total < before + 1e6);
+		before = total;
+		vprof_recording_cost_edge(&c, &now, 0);
+	}
+	total = vprof_recording_cost_count(&c, &now);
+	assert_true(total > 2 * now.taken_ns && total < 4 * now.taken_ns);
+}
+
+static void test_own_call(void **state)
+{
+	double ns = vprof_recording_cost_own_call();
+
+	(void)state;
+	assert_true(ns > 1 && isfinite(ns));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_displaced_is_found),
+		cmocka_unit_test(test_what_is_usual),
+		cmocka_unit_test(test_total),
+		cmocka_unit_test(test_own_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
