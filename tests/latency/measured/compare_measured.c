@@ -9,18 +9,21 @@
  *   low, high    relative error of the conservative estimate and of the longest, mean over single instances
  *   held         of the single instances: the measured time lies between both, within the error of the clocks
  *
- * Functions that the compiler inlined have no frame: they are left out and counted. */
+ * Functions that the compiler inlined have no frame: they are left out and counted. Those that have one, but were never
+ * seen, count as such. Behind that, what coverage.h tells. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/elf/function_search.h"
+#include "coverage.h"
 #include "measured_run.h"
 
 struct instance {
 	uint64_t before, first, last, after;
-	uint32_t tid, is_cut;
+	uint32_t tid, depth, is_cut;
 };
 
 struct function {
@@ -34,6 +37,7 @@ static VPROF_ARRAY(struct instance) instances;
 static VPROF_ARRAY(struct function) functions;
 static struct measured_run run;
 static const char *wanted;
+static unsigned char *has_frame; /* [codes] */
 
 static int by_time(const void *a, const void *b)
 {
@@ -60,18 +64,27 @@ static int by_total(const void *a, const void *b)
 	return x->total_ns != y->total_ns ? (x->total_ns > y->total_ns ? -1 : 1) : 0;
 }
 
+static int is_wanted(const struct vprof_latency_function *f)
+{
+	return !strcmp(f->name, wanted) && strncmp(f->file, "libvprof", 8) != 0; /* the runtime's wrapper is none */
+}
+
 static int collect(void *unused, const struct vprof_latency_instance *i)
 {
 	(void)unused;
-	const struct vprof_latency_function *f = vprof_annotated_function(&run.tree, i->node);
+	uint32_t depth = 0;
 
-	if (strcmp(f->name, wanted) != 0 || !strncmp(f->file, "libvprof", 8)) /* the runtime's wrapper is none */
+	if (!is_wanted(vprof_annotated_function(&run.tree, i->node)))
 		return 0;
+	for (uint32_t node = run.tree.tree.nodes.v[i->node].parent; node != VPROF_NONE && node != VPROF_CONTEXT_ROOT;
+	     node = run.tree.tree.nodes.v[node].parent)
+		depth += (uint32_t)is_wanted(vprof_annotated_function(&run.tree, node));
 	*VPROF_PUSH(&instances) = (struct instance){ .before = i->before,
 						     .first = i->first,
 						     .last = i->last,
 						     .after = i->after,
 						     .tid = run.input.history.threads.v[i->thread].tid,
+						     .depth = depth,
 						     .is_cut = i->flags != 0 };
 	return 0;
 }
@@ -110,7 +123,7 @@ static void match(struct function *f)
 		       (v[next].tid < i->tid || (v[next].tid == i->tid && v[next].t1 + run.error_ns < i->first)))
 			next++;
 		for (size_t c = next; c < f->n && v[c].tid == i->tid && v[c].t0 <= i->last + run.error_ns; c++) {
-			if (v[c].t1 + run.error_ns < i->first)
+			if (v[c].t1 + run.error_ns < i->first || v[c].depth != i->depth)
 				continue;
 			/* those that only touch its ends by the clocks' error are others */
 			if (v[c].t1 < i->first || v[c].t0 > i->last) {
@@ -181,22 +194,65 @@ static void add(struct function *all, const struct function *f)
 	all->high_error += f->high_error;
 }
 
-static void compare(const struct vprof_plan *plan, size_t top)
+/* Has the program a function of this name that is not inlined anywhere? */
+static int is_linked(const char *name)
+{
+	struct vprof_elf *elf;
+
+	for (size_t i = 0; vprof_stack_frames_file(run.input.frames, i, &elf); i++) {
+		struct vprof_function_search s;
+
+		if (!elf)
+			continue;
+		vprof_function_search(elf, name, &s);
+		if (s.is_linked || s.n_inlined)
+			return s.is_linked && !s.n_inlined;
+	}
+	return 0;
+}
+
+static const char *name_of(uint32_t code)
+{
+	const struct vprof_probe *p = vprof_plan_probe(run.plan, code);
+
+	return p ? p->name : "?";
+}
+
+static uint32_t find_frames(void)
+{
+	uint32_t n = run.calls.n ? run.calls.v[run.calls.n - 1].code + 1 : 0;
+
+	has_frame = calloc(n + 1, 1);
+	for (size_t i = 0; i < run.calls.n; i++) {
+		if (i && run.calls.v[i].code == run.calls.v[i - 1].code)
+			continue;
+		wanted = name_of(run.calls.v[i].code);
+		for (size_t k = 0; k < run.input.history.functions.n && !has_frame[run.calls.v[i].code]; k++)
+			has_frame[run.calls.v[i].code] = (unsigned char)is_wanted(&run.input.history.functions.v[k]);
+		if (!has_frame[run.calls.v[i].code])
+			has_frame[run.calls.v[i].code] = (unsigned char)(2 * is_linked(wanted));
+	}
+	return n;
+}
+
+static void compare(size_t top)
 {
 	struct function all = { .name = "all" };
-	size_t n_inlined = 0;
+	size_t n_inlined = 0, n_never = 0;
+	uint32_t n_codes = find_frames();
 
+	coverage_find_contexts(&run, has_frame, n_codes);
 	for (size_t i = 0, end; i < run.calls.n; i = end) {
-		const struct vprof_probe *p = vprof_plan_probe(plan, run.calls.v[i].code);
-		struct function f = { .name = p ? p->name : "?", .first = i };
+		struct function f = { .name = name_of(run.calls.v[i].code), .first = i };
 
 		for (end = i; end < run.calls.n && run.calls.v[end].code == run.calls.v[i].code;)
 			end++;
 		f.n = end - i;
-		infer(f.name);
-		n_inlined += !instances.n;
-		if (!instances.n)
+		n_inlined += !has_frame[run.calls.v[i].code];
+		n_never += has_frame[run.calls.v[i].code] == 2;
+		if (!has_frame[run.calls.v[i].code])
 			continue;
+		infer(f.name);
 		match(&f);
 		count_seen(&f);
 		*VPROF_PUSH(&functions) = f;
@@ -208,7 +264,9 @@ static void compare(const struct vprof_plan *plan, size_t top)
 	for (size_t i = 0; i < functions.n && i < top; i++)
 		print(&functions.v[i]);
 	print(&all);
-	printf("%zu functions compared; %zu others have no frame, or were never seen\n", functions.n, n_inlined);
+	printf("%zu functions compared, %zu of them never seen; %zu others are inlined\n", functions.n, n_never,
+	       n_inlined);
+	coverage_print(&run, has_frame);
 }
 
 int main(int argc, char **argv)
@@ -219,6 +277,6 @@ int main(int argc, char **argv)
 	printf("%zu events with stacks, %" PRIu64 " lost, %" PRIu64 " left out for their stacks, %zu windows\n",
 	       run.input.history.events.n, run.input.n_lost, run.input.counts.n_without + run.input.counts.n_cut,
 	       run.input.history.windows.n);
-	compare(run.plan, argc > 2 ? (size_t)atol(argv[2]) : 20);
+	compare(argc > 2 ? (size_t)atol(argv[2]) : 20);
 	return 0;
 }

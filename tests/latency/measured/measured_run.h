@@ -12,7 +12,10 @@
 
 struct measured_call {
 	uint64_t t0, t1;
+	uint64_t context; /* coverage_find_contexts() */
 	uint32_t tid, code;
+	uint32_t depth;	      /* calls of the same function around it */
+	uint32_t is_recorded; /* it lies in time of which all was recorded */
 	uint32_t is_seen;
 };
 
