@@ -198,11 +198,13 @@ enum vp_kind {
 
 	/* Who sends and receives how much over which connection; in chunks of VP_THREAD_KERNEL, too. */
 
-	/* 6 units, a socket before its first transfer: t, payload = VP_SOCKET_* ; u1.t = cookie, the socket's number,
-	   u1.w = inode of its network namespace; u2 = local address, u3 = remote one, IPv6 or IPv4 mapped to it, in
-	   network order; u4.t = local port | remote port << 16, u4.w = when the connection was asked for; u5.t = when
-	   it was made, u5.w = 0. Times 0: before the recording. Of a Unix socket u2 and u3 are the path at which its
-	   server listens (cut to 32 bytes, zero-padded), u4 is 0, u5.w = the other end's cookie, 0: not known yet. */
+	/* 6 units, a socket before its first transfer, and again whenever what VP_SOCKET_CLOSED and VP_SOCKET_RESENT
+	   say happens to it: t, payload = VP_SOCKET_* | tid << 8, of the thread that closes it, 0: not known; u1.t =
+	   cookie, the socket's number, u1.w = inode of its network namespace; u2 = local address, u3 = remote one, IPv6
+	   or IPv4 mapped to it, in network order; u4.t = local port | remote port << 16, u4.w = when the connection was
+	   asked for; u5.t = when it was made, u5.w = 0. Times 0: before the recording. Of a Unix socket u2 and u3 are
+	   the path at which its server listens (cut to 32 bytes, zero-padded), u4 is 0, u5.w = the other end's cookie,
+	   0: not known yet. */
 	VP_KIND_KERNEL_SOCKET = 240,
 	/* 3 units: a system call that sent or received ended at t. payload = tid | VP_TRANSFER_* << 32; u1.t = cookie,
 	   u1.w = position of its first byte in the stream: of TCP the sequence number (32 bits), of a Unix socket the
@@ -252,9 +254,11 @@ enum vp_source {
 	VP_SOURCE_COUNT
 };
 
-#define VP_SOCKET_CLIENT 1u /* asked for the connection */
-#define VP_SOCKET_SERVER 2u /* was asked; neither: nobody saw it */
-#define VP_SOCKET_UNIX 4u   /* else TCP */
+#define VP_SOCKET_CLIENT 1u  /* asked for the connection */
+#define VP_SOCKET_SERVER 2u  /* was asked; neither: nobody saw it */
+#define VP_SOCKET_UNIX 4u    /* else TCP */
+#define VP_SOCKET_CLOSED 8u  /* told again: this end closes its direction */
+#define VP_SOCKET_RESENT 16u /* told again: TCP sends a packet again */
 #define VP_SOCKET_PATH_BYTES 32u
 #define VP_TRANSFER_SEND 1u /* else a receive */
 

@@ -84,7 +84,8 @@ static void decode_waking(const struct vp_unit *u, struct vprof_kernel_event *e)
 
 static void decode_socket(const struct vp_unit *u, struct vprof_kernel_event *e)
 {
-	e->socket.flags = LOW(VP_PAYLOAD(u->w));
+	e->socket.flags = LOW(VP_PAYLOAD(u->w)) & 255;
+	e->socket.tid = LOW(VP_PAYLOAD(u->w) >> 8);
 	e->socket.cookie = u[1].t;
 	e->socket.network = u[1].w;
 	memcpy(e->socket.path, &u[2], VP_SOCKET_PATH_BYTES); /* or both addresses */
@@ -230,7 +231,7 @@ static uint32_t encode_task(const struct vprof_kernel_event *e, struct vp_unit *
 
 static uint32_t encode_socket(const struct vprof_kernel_event *e, struct vp_unit *u)
 {
-	u[0].w = VP_W(e->kind, e->socket.flags);
+	u[0].w = VP_W(e->kind, (uint64_t)(e->socket.flags & 255) | (uint64_t)e->socket.tid << 8);
 	u[1] = (struct vp_unit){ e->socket.cookie, e->socket.network };
 	memcpy(&u[2], e->socket.path, VP_SOCKET_PATH_BYTES);
 	u[4].t = (uint64_t)e->socket.local_port | (uint64_t)e->socket.remote_port << 16;

@@ -84,6 +84,7 @@ struct vprof_kernel_event {
 				};
 				char path[VP_SOCKET_PATH_BYTES + 1];
 			};
+			uint32_t tid; /* with VP_SOCKET_CLOSED: of the thread that closed it; 0: not known */
 		} socket;
 		struct {		     /* TRANSFER */
 			uint32_t tid, flags; /* VP_TRANSFER_* */

@@ -24,6 +24,10 @@
 #define STATE_ESTABLISHED 1
 #define STATE_SYN_SENT 2
 #define STATE_SYN_RECEIVED 3
+#define STATE_FIN_WAIT_1 4
+#define STATE_CLOSE 7
+#define STATE_CLOSE_WAIT 8
+#define STATE_LAST_ACK 9
 #define FLAG_PEEK 2
 #define UNIX_NAME_AT 2 /* of an address's bytes, after its family */
 
@@ -48,16 +52,7 @@ struct { /* with stacks, of threads of the session: when the system call began t
 	__type(value, __u64);
 } entries SEC(".maps");
 
-/* A system call in which a thread was switched out, and which may send. Each thread has a place, by its number; who
- * finds another's there does not know more than that its own call is over. */
-struct sending {
-	__u64 ns; /* when that was first; 0: the call is over */
-	__u64 number, descriptor;
-	__u32 tid, unused;
-};
-
-#define SENDING_PLACES 4096
-static struct sending sending[SENDING_PLACES];
+struct vp_ring_sending sendings[VP_RING_SENDING_PLACES];
 
 /* The cookies of sockets that were told, each in a place by its number: most transfers need not look further. */
 #define TOLD_PLACES 65536
@@ -96,10 +91,10 @@ static __always_inline int may_send(__u64 number)
 	       number == CALL_SPLICE || number == CALL_SENDMMSG;
 }
 
-static __always_inline struct sending *sending_of(__u32 tid)
+static __always_inline struct vp_ring_sending *sending_of(__u32 tid)
 {
 	asm volatile("" : "+r"(tid));
-	return &sending[tid & (SENDING_PLACES - 1)];
+	return &sendings[tid & (VP_RING_SENDING_PLACES - 1)];
 }
 
 /* A thread is switched out: if it sends, others may run because of that, and before its call ends. On its way back to
@@ -108,11 +103,13 @@ static __always_inline void note_sending(struct task_struct *task)
 {
 	struct pt_regs *regs = registers_of(task);
 	__u64 number = regs->orig_ax;
-	struct sending *s;
+	struct vp_ring_sending *s = sending_of(task->pid);
 
-	if (!may_send(number) || (long)regs->ax != NO_RESULT || task->flags & PF_KTHREAD)
+	if (!may_send(number) || (long)regs->ax != NO_RESULT || task->flags & PF_KTHREAD) {
+		if (s->tid == task->pid) /* what was noted was no send to a socket */
+			s->ns = 0;
 		return;
-	s = sending_of(task->pid);
+	}
 	if (s->ns && s->tid == task->pid && s->number == number && s->descriptor == regs->di)
 		return;
 	s->ns = bpf_ktime_get_ns();
@@ -124,7 +121,7 @@ static __always_inline void note_sending(struct task_struct *task)
 /* When the call of the thread that runs here is known to have been under way; 0: not known. */
 static __always_inline __u64 take_sending(struct task_struct *current)
 {
-	struct sending *s = sending_of(current->pid);
+	struct vp_ring_sending *s = sending_of(current->pid);
 	struct pt_regs *regs;
 	__u64 ns = s->ns;
 
@@ -133,6 +130,20 @@ static __always_inline __u64 take_sending(struct task_struct *current)
 	regs = registers_of(current);
 	s->ns = 0;
 	return s->number == regs->orig_ax && s->descriptor == regs->di ? ns : 0;
+}
+
+#define CALL_MMAP 9 /* then mprotect, munmap, brk */
+#define CALL_BRK 12
+#define CALL_MREMAP 25
+#define CALL_MADVISE 28
+
+/* Does a thread sleep in a system call, and not for its process's memory map, which is no hand-over? */
+static __always_inline int waits_for_others(struct task_struct *sleeper)
+{
+	__u64 number = registers_of(sleeper)->orig_ax;
+
+	return (long)number >= 0 && (number < CALL_MMAP || number > CALL_BRK) && number != CALL_MREMAP &&
+	       number != CALL_MADVISE;
 }
 
 /* The futex that a thread sleeps at, which tells queues from one another and from locks. 0: at something else. */
@@ -161,29 +172,6 @@ static __always_inline __u32 futex_of(struct task_struct *sleeper)
 	return 0;
 }
 #endif
-
-/* Who asked for a connection is known only to those who see it being made. */
-SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(socket_change, struct sock *sk, int from, int to)
-{
-	struct socket_state *s;
-
-	if (sk->sk_protocol != PROTOCOL_TCP || (to != STATE_SYN_SENT && to != STATE_ESTABLISHED))
-		return 0;
-	s = bpf_sk_storage_get(&sockets, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s)
-		return 0;
-	if (to == STATE_SYN_SENT) {
-		s->connect_ns = bpf_ktime_get_ns();
-		return 0;
-	}
-	s->established_ns = bpf_ktime_get_ns();
-	if (from == STATE_SYN_SENT)
-		s->role = VP_SOCKET_CLIENT;
-	else if (from == STATE_SYN_RECEIVED)
-		s->role = VP_SOCKET_SERVER;
-	return 0;
-}
 
 static __always_inline void read_addresses(struct sock *sk, struct vp_ring_event *e)
 {
@@ -228,15 +216,16 @@ static __always_inline void read_unix(struct sock *sk, struct socket_state *s, s
 		s->role = VP_SOCKET_CLIENT;
 }
 
-/* 0: there was no room. */
-static __always_inline int tell_socket(struct sock *sk, struct socket_state *s, __u64 cookie, int is_unix)
+/* `what`: VP_SOCKET_CLOSED, by thread `tid`, VP_SOCKET_RESENT or 0. 0: there was no room. */
+static __always_inline int tell_socket(struct sock *sk, struct socket_state *s, __u64 cookie, int is_unix, __u8 what,
+				       __u32 tid)
 {
 	struct vp_ring_event *e = reserve(BYTES_UP_TO(socket), VP_KIND_KERNEL_SOCKET);
 
 	if (!e)
 		return 0;
 	e->context = 0;
-	e->tid = 0;
+	e->tid = tid;
 	e->other = 0;
 	e->socket.cookie = cookie;
 	e->socket.peer = 0;
@@ -247,10 +236,63 @@ static __always_inline int tell_socket(struct sock *sk, struct socket_state *s, 
 		read_unix(sk, s, e);
 	else
 		read_addresses(sk, e);
-	e->detail = s->role | (is_unix ? VP_SOCKET_UNIX : 0);
+	e->detail = s->role | what | (is_unix ? VP_SOCKET_UNIX : 0);
 	submit(e);
 	s->cookie = cookie;
 	return 1;
+}
+
+/* Who asked for a connection is known only to those who see it being made. */
+static __always_inline void begin_connection(struct sock *sk, int from, int to)
+{
+	struct socket_state *s = bpf_sk_storage_get(&sockets, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!s)
+		return;
+	if (to == STATE_SYN_SENT) {
+		s->connect_ns = bpf_ktime_get_ns();
+		return;
+	}
+	s->established_ns = bpf_ktime_get_ns();
+	if (from == STATE_SYN_SENT)
+		s->role = VP_SOCKET_CLIENT;
+	else if (from == STATE_SYN_RECEIVED)
+		s->role = VP_SOCKET_SERVER;
+}
+
+/* Its program, or the kernel in its place, closes a direction; or the other end resets the connection, which happens to
+ * interrupt some thread. */
+static __always_inline void end_connection(struct sock *sk, int to)
+{
+	struct socket_state *s = bpf_sk_storage_get(&sockets, sk, 0, 0);
+	struct task_struct *current = bpf_get_current_task_btf();
+
+	if (s && s->cookie)
+		tell_socket(sk, s, s->cookie, 0, VP_SOCKET_CLOSED,
+			    to != STATE_CLOSE && in_session(current->tgid) ? current->pid : 0);
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(socket_change, struct sock *sk, int from, int to)
+{
+	if (sk->sk_protocol != PROTOCOL_TCP)
+		return 0;
+	if (to == STATE_SYN_SENT || to == STATE_ESTABLISHED)
+		begin_connection(sk, from, to);
+	else if (to == STATE_FIN_WAIT_1 || to == STATE_LAST_ACK ||
+		 (to == STATE_CLOSE && (from == STATE_ESTABLISHED || from == STATE_CLOSE_WAIT)))
+		end_connection(sk, to);
+	return 0;
+}
+
+SEC("tp_btf/tcp_retransmit_skb")
+int BPF_PROG(socket_resend, struct sock *sk)
+{
+	struct socket_state *s = bpf_sk_storage_get(&sockets, sk, 0, 0);
+
+	if (s && s->cookie)
+		tell_socket(sk, s, s->cookie, 0, VP_SOCKET_RESENT, 0);
+	return 0;
 }
 
 static __always_inline int is_followed(struct sock *sk, int is_unix)
@@ -262,29 +304,38 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 
 /* When the packet with a send's last byte left, before whoever receives it could run. TCP notes that of the last packet
  * of a connection; if all that was written has left, it left within the call that has just written. */
-static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
+static __always_inline __u64 left_at(struct tcp_sock *tcp, struct vp_ring_event *e)
 {
-	return tcp && tcp->snd_nxt == tcp->write_seq && tcp->tcp_wstamp_ns < now ? tcp->tcp_wstamp_ns : now;
+	if (!tcp)
+		return e->ns;
+	if (tcp->snd_nxt != tcp->write_seq) {
+		e->detail |= VP_RING_TRANSFER_UNSENT;
+		return e->ns;
+	}
+	return tcp->tcp_wstamp_ns < e->ns ? tcp->tcp_wstamp_ns : e->ns;
 }
 
-/* When a transfer that is over by `now` began: with stacks the system call; else a send, as well as is known. */
-static __always_inline __u64 begin_of(struct task_struct *current, struct tcp_sock *tcp, int is_send, __u64 now)
+/* When a transfer that is over began: with stacks the system call; else a send, as well as is known. */
+static __always_inline __u64 begin_of(struct task_struct *current, struct tcp_sock *tcp, struct vp_ring_event *e)
 {
 	__u64 left, switched, *entered_ns;
 
 	if (records_stacks) {
 		entered_ns = bpf_task_storage_get(&entries, current, 0, 0);
-		return entered_ns ? *entered_ns : now;
+		return entered_ns ? *entered_ns : e->ns;
 	}
-	if (!is_send)
-		return now;
-	left = left_at(tcp, now);
+	if (!(e->detail & VP_TRANSFER_SEND))
+		return e->ns;
+	left = left_at(tcp, e);
 	switched = take_sending(current);
+	if (switched)
+		e->detail |= VP_RING_TRANSFER_SWITCHED;
 	return switched && switched < left ? switched : left;
 }
 
 /* Where scheduling is not recorded, of wake-ups is recorded what the paths of requests need: those by a thread that
- * runs a system call, of a thread of its own process. */
+ * runs a system call, of a thread of its own process. This program and the next are attached only while they may tell
+ * something (sched_need.h). */
 #ifdef __TARGET_ARCH_x86
 #define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
 
@@ -309,7 +360,7 @@ int BPF_PROG(socket_wake, struct task_struct *task)
 	struct vp_ring_event *e;
 	__u32 futex;
 
-	if (task->tgid != current->tgid || !in_session(task->tgid) || !is_in_call(current) ||
+	if (task->tgid != current->tgid || !in_session(task->tgid) || !is_in_call(current) || !waits_for_others(task) ||
 	    !is_on_stack_of(ctx, current))
 		return 0;
 	futex = futex_of(task);
@@ -337,11 +388,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(socket_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	if (!prev->pid || !in_session(prev->tgid))
-		return 0;
-	if (prev_state & STATE_DEAD && !preempted && !records_all)
-		forget_dead(prev);
-	else
+	if (prev->pid && in_session(prev->tgid))
 		note_sending(prev);
 	return 0;
 }
@@ -364,7 +411,7 @@ static __always_inline struct socket_state *see_socket(struct sock *sk, int is_u
 		return 0;
 	}
 	*cookie = s->cookie ? s->cookie : bpf_get_socket_cookie(sk);
-	if (s->cookie || tell_socket(sk, s, *cookie, is_unix))
+	if (s->cookie || tell_socket(sk, s, *cookie, is_unix, 0, 0))
 		*told_place(*cookie) = *cookie;
 	return s;
 }
@@ -409,7 +456,8 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 	e->other = n;
 	e->transfer.cookie = cookie;
 	e->transfer.position = position; /* of the first byte */
-	e->transfer.from_ns = begin_of(current, tcp, is_send, e->ns);
+	e->transfer.pid = current->tgid;
+	e->transfer.from_ns = begin_of(current, tcp, e);
 	submit(e);
 	return 0;
 }

@@ -142,6 +142,26 @@ static void add_links(const struct vprof_style *style, const struct vprof_reques
 	vprof_report_labelled_text(style, "links", &t, out);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void add_unusual_connections(const struct vprof_requests_results *r, struct vprof_text *t)
+{
+	if (r->n_half_closed)
+		vprof_text_addf(t, "; %s connection%s whose one end had closed its direction went on in the other",
+				vprof_format_count(r->n_half_closed).s, plural(r->n_half_closed));
+	if (r->n_encrypted)
+		vprof_text_addf(t, "; %s connection%s read as TLS is: its handshakes count as requests without calls",
+				vprof_format_count(r->n_encrypted).s, plural(r->n_encrypted));
+	if (r->n_resent)
+		vprof_text_addf(t, "; TCP sent %s packet%s of %s connection%s again, which count%s once",
+				vprof_format_count(r->n_resent).s, plural(r->n_resent),
+				vprof_format_count(r->n_resent_connections).s, plural(r->n_resent_connections),
+				r->n_resent == 1 ? "s" : "");
+}
+
 static void add_coverage(const struct vprof_style *style, const struct vprof_requests_results *r,
 			 struct vprof_text *out)
 {
@@ -168,6 +188,7 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_req
 				"; of %s connections the addresses were translated on the way, their ends are known by "
 				"sequence numbers",
 				vprof_format_count(r->n_translated).s);
+	add_unusual_connections(r, &t);
 	if (r->n_outside)
 		vprof_text_addf(&t, "; %s calls by servers outside of requests", vprof_format_count(r->n_outside).s);
 	if (r->n_detached)

@@ -12,7 +12,16 @@
 
 #include <cmocka.h>
 
+#include "analysis/requests/described/unusual_connections.h"
 #include "socket_text.h"
+
+static struct vprof_unusual_connections count(const struct socket_text *s)
+{
+	struct vprof_unusual_connections odd;
+
+	assert_int_equal(vprof_unusual_connections_count(&odd, &s->found), 0);
+	return odd;
+}
 
 /* The client closes its direction after the request; the reply comes all the same. */
 static void test_half_closed(void **state)
@@ -29,6 +38,39 @@ static void test_half_closed(void **state)
 	assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0)");
 	assert_int_equal(s.found.trees.requests.v[0].state, VPROF_REQUEST_CERTAIN);
 	assert_true(s.found.trees.requests.v[0].is_whole);
+	assert_int_equal(count(&s).n_half_closed, 2);
+	socket_text_release(&s);
+}
+
+/* Closed in both directions, one after the other, as usual. */
+static void test_closed(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(&s,
+			 "conn x client one\n10 client.1 > x 10\n11 one.1 < x 10\n12 one.1 > x 10\n13 client.1 < x 10\n"
+			 "14 one.1 < x 0\n15 client.1 < x 0\n");
+	assert_int_equal(count(&s).n_half_closed, 0);
+	socket_text_release(&s);
+}
+
+/* What is sent again has its numbers: nothing of the history changes, and it is counted. */
+static void test_resent(void **state)
+{
+	struct socket_text s;
+	struct vprof_unusual_connections odd;
+
+	(void)state;
+	socket_text_find(&s,
+			 "conn x client one\nconn y client one\n10 client.1 > x 10\n11 one.1 < x 10\n12 one.1 > x 10\n"
+			 "13 client.1 < x 10\n14 client.1 > y 5\n15 one.1 < y 5\n");
+	assert_int_equal(count(&s).n_resent, 0);
+	s.history.sockets.v[0].n_resent = 2;
+	s.history.sockets.v[1].n_resent = 3;
+	odd = count(&s);
+	assert_int_equal(odd.n_resent, 5);
+	assert_int_equal(odd.n_resent_connections, 1);
 	socket_text_release(&s);
 }
 
@@ -98,7 +140,26 @@ static void test_encrypted(void **state)
 	assert_string_equal(socket_text_tree(&s, 0), "x.0");
 	assert_string_equal(socket_text_tree(&s, 1), "x.1(y.0)");
 	assert_int_equal(s.found.trees.requests.v[1].from, 14);
+	assert_int_equal(count(&s).n_encrypted, 0); /* too few records to be sure */
 	socket_text_release(&s);
+}
+
+/* Three records or more, each read as its header and the rest, are TLS; a message that is not is not. */
+static void test_looks_encrypted(void **state)
+{
+	static const char records[] =
+		"11 one.1 < x 5\n12 one.1 < x 512\n13 one.1 > x 1400\n15 one.1 < x 5\n16 one.1 < x 53\n"
+		"17 one.1 < x 5\n18 one.1 < x 117\n23 one.1 > x 300\n";
+	struct socket_text s;
+	char text[512];
+
+	(void)state;
+	for (int is_plain = 0; is_plain < 2; is_plain++) {
+		snprintf(text, sizeof text, "conn x - one\n%s%s", records, is_plain ? "30 one.1 < x 60\n" : "");
+		socket_text_find(&s, text);
+		assert_int_equal(count(&s).n_encrypted, !is_plain);
+		socket_text_release(&s);
+	}
 }
 
 /* A host in the middle has no recorder: both sides are told, each by itself, and nothing is linked across it. */
@@ -139,11 +200,10 @@ static void test_missing_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half_closed),
-		cmocka_unit_test(test_translated),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_encrypted),
-		cmocka_unit_test(test_recorder_missing),
+		cmocka_unit_test(test_half_closed),   cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_resent),	      cmocka_unit_test(test_looks_encrypted),
+		cmocka_unit_test(test_translated),    cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_encrypted),     cmocka_unit_test(test_recorder_missing),
 		cmocka_unit_test(test_missing_bytes),
 	};
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "recorder/requirements.h"
+#include "recorder/sched_need.h"
 #include "tests/recorder/recorded.h"
 
 #define ROUNDS 8 /* flavours of sending, each with one of receiving */
@@ -31,7 +32,8 @@ static struct told {
 	int has_ipv6;
 	uint16_t port[2]; /* of the client and the server, by family */
 	uint16_t port6[2];
-	uint32_t taker; /* thread that items are handed to */
+	uint32_t taker;	    /* thread that items are handed to */
+	volatile int phase; /* of test_looks, set by the recording side */
 } *told;
 
 static void check(int ok)
@@ -222,6 +224,24 @@ static uint64_t first_position(const struct recorded *r, uint64_t cookie, int se
 	return UINT64_MAX;
 }
 
+/* TCP's ends are told again when they close, once each. */
+static void check_closed(const struct recorded *r, uint64_t cookie, int is_tcp)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct vprof_kernel_event *e = &r->events[i];
+
+		if (e->kind != VP_KIND_KERNEL_SOCKET || e->socket.cookie != cookie ||
+		    !(e->socket.flags & VP_SOCKET_CLOSED))
+			continue;
+		assert_int_equal(e->socket.tid, r->pid);
+		assert_memory_equal(e->socket.local, socket_of(r, cookie)->socket.local, 16);
+		n++;
+	}
+	assert_int_equal(n, is_tcp);
+}
+
 static void check_flavours(int how)
 {
 	struct recorded r;
@@ -233,7 +253,8 @@ static void check_flavours(int how)
 	assert_int_equal(r.header.n_kernel_lost, 0);
 	n_wanted = told->has_ipv6 ? 8 : 6;
 	for (size_t i = 0; i < r.n; i++)
-		if (r.events[i].kind == VP_KIND_KERNEL_SOCKET) {
+		if (r.events[i].kind == VP_KIND_KERNEL_SOCKET &&
+		    !(r.events[i].socket.flags & (VP_SOCKET_CLOSED | VP_SOCKET_RESENT))) {
 			assert_true(n < n_wanted);
 			cookies[n++] = r.events[i].socket.cookie;
 		}
@@ -244,6 +265,8 @@ static void check_flavours(int how)
 
 		check_socket(&r, cookies[i], 1, 0);
 		check_socket(&r, cookies[i + 1], 2, 1);
+		check_closed(&r, cookies[i], !(client->socket.flags & VP_SOCKET_UNIX));
+		check_closed(&r, cookies[i + 1], !(client->socket.flags & VP_SOCKET_UNIX));
 		/* both ends count alike */
 		assert_int_equal(first_position(&r, cookies[i], 1), first_position(&r, cookies[i + 1], 0));
 		assert_int_equal(first_position(&r, cookies[i], 0), first_position(&r, cookies[i + 1], 1));
@@ -386,6 +409,105 @@ static void test_hand_overs(void **state)
 	assert_int_equal(n[1], ITEMS);
 }
 
+/* Wake-ups are not looked for any more while there are none, and again once a thread replies to what another received;
+ * from then on each is recorded. */
+
+enum phase { ONE_THREAD, HANDING_OVER, LOOKED_AT };
+
+static void *take_replies(void *unused)
+{
+	told->taker = (uint32_t)syscall(SYS_gettid);
+	for (;;) {
+		int item;
+
+		pthread_mutex_lock(&lock);
+		while (!n_items)
+			pthread_cond_wait(&filled, &lock);
+		item = n_items;
+		n_items = 0;
+		pthread_mutex_unlock(&lock);
+		if (item < 0)
+			return unused;
+		check(write(ends_of[BY_TCP][0], "r", 1) == 1);
+	}
+}
+
+static void hand_item(int item)
+{
+	pthread_mutex_lock(&lock);
+	n_items = item;
+	pthread_mutex_unlock(&lock);
+	pthread_cond_signal(&filled);
+}
+
+/* One request over TCP to this very thread, which replies or has it replied to. */
+static void serve_one(int is_handed_over)
+{
+	char c;
+
+	check(write(ends_of[BY_TCP][1], "q", 1) == 1 && read(ends_of[BY_TCP][0], &c, 1) == 1);
+	if (is_handed_over) {
+		wait_for_sleep();
+		hand_item(1);
+	} else {
+		check(write(ends_of[BY_TCP][0], "r", 1) == 1);
+	}
+	check(read(ends_of[BY_TCP][1], &c, 1) == 1);
+}
+
+static int serve_in_phases(void)
+{
+	pthread_t thread;
+
+	connect_ends(ends_of[BY_TCP]);
+	check(!pthread_create(&thread, NULL, take_replies, NULL));
+	while (told->phase == ONE_THREAD)
+		serve_one(0);
+	while (told->phase == HANDING_OVER)
+		serve_one(1);
+	for (int i = 0; i < ITEMS; i++)
+		serve_one(1);
+	wait_for_sleep();
+	hand_item(-1);
+	return pthread_join(thread, NULL);
+}
+
+static void next_phase(const struct vprof_recorder_state *state)
+{
+	int looks = (state->sched_programs >> VPROF_SCHED_WAKES & 1) != 0;
+
+	if (told->phase == ONE_THREAD && !looks)
+		told->phase = HANDING_OVER;
+	else if (told->phase == HANDING_OVER && looks)
+		told->phase = LOOKED_AT;
+}
+
+/* The kernel may keep a wake-up to itself: then again. */
+static void test_looks(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (int attempt = 0; attempt < 5 && n < ITEMS; attempt++) {
+		struct recorded r;
+
+		n = 0;
+		told->phase = ONE_THREAD;
+		recorded_look = next_phase;
+		record(&r, serve_in_phases, RECORD_SOCKETS_ALONE, 0);
+		recorded_look = NULL;
+		assert_int_equal(r.status, 0);
+		if (r.header.kernel_kinds & VP_KERNEL_SCHEDULING) { /* here it cannot be left out */
+			release(&r);
+			return;
+		}
+		for (size_t i = 0; i < r.n; i++)
+			n += r.events[i].kind == VP_KIND_KERNEL_WAKING && r.events[i].waking.wakee_tid == told->taker;
+		release(&r);
+	}
+	assert_true(n >= ITEMS);
+}
+
 /* When a send began: one that has to wait for its receiver, who begins later. */
 
 #define LONG_BYTES (32 << 20)
@@ -449,7 +571,7 @@ static void test_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_flavours), cmocka_unit_test(test_hand_overs),
-					    cmocka_unit_test(test_begin) };
+					    cmocka_unit_test(test_looks), cmocka_unit_test(test_begin) };
 	struct vprof_error err = { "" };
 
 	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -5,6 +5,7 @@
 
 #include "analysis/requests/described/latency_figures.h"
 #include "analysis/requests/described/list_requests.h"
+#include "analysis/requests/described/unusual_connections.h"
 #include "analysis/requests/path_patterns.h"
 #include "analysis/requests/tier_times.h"
 #include "common/hash/hash_index.h"
@@ -49,9 +50,17 @@ static void count_requests(struct describing *d)
 	d->to->n_circular = t->n_circular;
 }
 
-static void count_connections(struct describing *d)
+static int count_connections(struct describing *d)
 {
 	const struct vprof_connections *c = &d->found->connections;
+	struct vprof_unusual_connections odd;
+
+	if (vprof_unusual_connections_count(&odd, d->found))
+		return VPROF_ERR_NOMEM;
+	d->to->n_half_closed = odd.n_half_closed;
+	d->to->n_encrypted = odd.n_encrypted;
+	d->to->n_resent = odd.n_resent;
+	d->to->n_resent_connections = odd.n_resent_connections;
 
 	d->to->n_connections = c->v.n - c->n_inside;
 	d->to->n_inside = c->n_inside;
@@ -62,6 +71,7 @@ static void count_connections(struct describing *d)
 	d->to->n_exchanges = d->found->exchanges.v.n;
 	d->to->n_greetings = d->found->exchanges.n_greetings;
 	d->to->n_bytes_missing = d->found->exchanges.n_bytes_missing;
+	return VPROF_OK;
 }
 
 static int describe_links(struct describing *d)
@@ -430,7 +440,9 @@ int vprof_requests_describe(struct vprof_requests_results *to, const struct vpro
 
 	if (d.is_used) {
 		count_requests(&d);
-		count_connections(&d);
+		ret = count_connections(&d);
+	}
+	if (!ret) {
 		ret = describe_all(&d);
 	}
 	vprof_tiers_release(&d.tiers);

@@ -34,6 +34,9 @@ struct vprof_socket { /* one end of a connection */
 	uint64_t network;    /* number of its network namespace; 0: not known */
 	uint64_t connect_ns; /* when its connection was asked for, and made; 0: not known, or before the recording */
 	uint64_t established_ns;
+	uint64_t closed_ns; /* when this end closed its direction; 0: it did not, or nobody saw that */
+	uint32_t closer;    /* the thread that did; VPROF_NONE: nobody, or not known */
+	uint32_t n_resent;  /* packets that TCP sent again */
 	struct vprof_socket_address local, remote; /* of TCP */
 	const char *path;			   /* of a Unix socket: where it listens, or its peer does; else "" */
 };

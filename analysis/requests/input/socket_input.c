@@ -188,7 +188,20 @@ static int take_socket(struct reading *g, const struct vprof_kernel_event *e)
 	if (is_fresh)
 		k->item = (uint32_t)(g->h->sockets.n - 1);
 	s = &g->h->sockets.v[k->item];
+	if (is_fresh)
+		*s = (struct vprof_socket){ .closer = VPROF_NONE };
+	if (e->socket.flags & VP_SOCKET_CLOSED && !s->closed_ns) {
+		s->closed_ns = to_ns(g, e->t);
+		s->closer = e->socket.tid ? thread_of(g, e->socket.tid) : VPROF_NONE;
+	}
+	s->n_resent += (e->socket.flags & VP_SOCKET_RESENT) != 0;
+	if (!is_fresh &&
+	    e->socket.flags & (VP_SOCKET_CLOSED | VP_SOCKET_RESENT)) /* its port may be given back by now */
+		return VPROF_OK;
 	*s = (struct vprof_socket){
+		.closed_ns = s->closed_ns,
+		.closer = s->closer,
+		.n_resent = s->n_resent,
 		.host = g->host,
 		.kind = is_unix ? VPROF_SOCKET_UNIX : VPROF_SOCKET_TCP,
 		.role = e->socket.flags & VP_SOCKET_CLIENT ? VPROF_ROLE_CLIENT :
