@@ -34,6 +34,14 @@ def connection_to(port, is_encrypted):
     return http.client.HTTPSConnection("127.0.0.1", port, timeout=TIMEOUT_S, context=context)
 
 
+def send(connection, route, headers):
+    """A path to get, or a path and the fields of a form."""
+    if isinstance(route, str):
+        connection.request("GET", route, headers=headers)
+    else:
+        connection.request("POST", route[0], route[1], headers={"Content-Type": "application/x-www-form-urlencoded", **headers})
+
+
 def session(number, port, routes, n, notes, errors, is_encrypted=False):
     choose = random.Random(number)
     connection, nth = None, 0
@@ -47,7 +55,7 @@ def session(number, port, routes, n, notes, errors, is_encrypted=False):
             if fresh:
                 headers["Connection"] = "close"
             begin = time.monotonic_ns()
-            connection.request("GET", choose.choice(routes), headers=headers)
+            send(connection, choose.choice(routes), headers)
             own_port = connection.sock.getsockname()[1]
             reply = connection.getresponse()
             reply.read()

@@ -13,7 +13,7 @@ import clients
 import servers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HAPROXY = """global
+HAPROXY_TOP = """global
 	nbthread 2
 	log stdout format raw local0
 defaults
@@ -21,7 +21,8 @@ defaults
 	timeout connect 60s
 	timeout client 120s
 	timeout server 120s
-fcgi-app php
+"""
+HAPROXY = HAPROXY_TOP + """fcgi-app php
 	docroot {here}
 	index shop.php
 	path-info ^(/shop\\.php)(/.*)?$
@@ -63,6 +64,8 @@ CHILDREN = 40  # a kept connection occupies one
 class Stack(servers.Stack):
     PROGRAMS = ["haproxy", "php-fpm8.2", "mariadbd", "mariadb-install-db"]
     PLANTS = {"slow-query": "mariadbd", "lock": "mariadbd", "app-sleep": "php-fpm"}
+    SETTINGS = (HAPROXY, FPM, HERE)  # of haproxy and of php-fpm, and where its pages are
+    FIRST = "/item"  # is asked for before the load
 
     def __init__(self, folder, plant):
         self.folder, self.plant, self.servers = folder, plant, servers.Servers()
@@ -79,10 +82,10 @@ class Stack(servers.Stack):
         with open(self.folder + "/page", "w") as f:
             f.write("x" * 9000)
         with open(self.folder + "/haproxy.conf", "w") as f:
-            f.write(HAPROXY.format(folder=self.folder, here=HERE, haproxy=haproxy, fpm=fpm))
+            f.write(self.SETTINGS[0].format(folder=self.folder, here=self.SETTINGS[2], haproxy=haproxy, fpm=fpm))
         with open(self.folder + "/fpm.conf", "w") as f:
-            f.write(FPM.format(folder=self.folder, fpm=fpm, children=CHILDREN,
-                               user="user = nobody\ngroup = nogroup" if os.getuid() == 0 else ""))
+            f.write(self.SETTINGS[1].format(folder=self.folder, fpm=fpm, children=CHILDREN,
+                                            user="user = nobody\ngroup = nogroup" if os.getuid() == 0 else ""))
         with open(self.folder + "/tables.sql", "w") as f:
             f.write(TABLES)
         run = dict(check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
@@ -91,27 +94,31 @@ class Stack(servers.Stack):
             subprocess.run(servers.as_nobody(["mariadbd", "--no-defaults", f"--datadir={self.folder}/data", "--bootstrap"]),
                            input=b"", **run)
 
+    def start_database(self, port, *options):
+        self.servers.start(servers.as_nobody(
+            ["mariadbd", "--no-defaults", f"--datadir={self.folder}/data", f"--port={port}", "--bind-address=127.0.0.1",
+             f"--socket={self.folder}/data/socket", f"--pid-file={self.folder}/data/pid", "--innodb-flush-log-at-trx-commit=0",
+             "--max-connections=100", "--skip-name-resolve", *options]), self.folder + "/mariadb.log", port, cwd="/")
+
+    def database_options(self):
+        return [f"--init-file={self.folder}/tables.sql"]
+
     def start(self):
         haproxy, fpm, mariadb = self.ports()
-        self.servers.start(servers.as_nobody(
-            ["mariadbd", "--no-defaults", f"--datadir={self.folder}/data", f"--port={mariadb}", "--bind-address=127.0.0.1",
-             f"--socket={self.folder}/data/socket", f"--pid-file={self.folder}/data/pid", f"--init-file={self.folder}/tables.sql",
-             "--general-log", f"--general-log-file={self.folder}/truth/general.log", "--innodb-flush-log-at-trx-commit=0",
-             "--max-connections=100", "--skip-name-resolve"]), self.folder + "/mariadb.log", mariadb, cwd="/")
+        self.start_database(mariadb, "--general-log", f"--general-log-file={self.folder}/truth/general.log", *self.database_options())
         environment = dict(os.environ, SHOP_DATABASE=str(mariadb), SHOP_TRUTH=self.folder + "/truth/application",
                            SHOP_PLANT=self.plant or "")
         self.servers.start(["php-fpm8.2", "--nodaemonize", "--fpm-config", self.folder + "/fpm.conf"] +
                            (["--allow-to-run-as-root"] if os.getuid() == 0 else []), self.folder + "/fpm.out", fpm,
                            env=environment, cwd="/")
         self.servers.start(["haproxy", "-f", self.folder + "/haproxy.conf", "-db"], self.folder + "/haproxy.log", haproxy)
-        clients.ask(haproxy, "/item", self.folder)
+        clients.ask(haproxy, self.FIRST, self.folder)
 
     def stop(self):
         self.servers.stop({"haproxy": 10})
 
-    def truth(self):
-        """{(haproxy's port, client's port, nth, use): {(server's port, client's port, nth, caller's port)}} of each request."""
-        haproxy, fpm, mariadb = self.ports()
+    def paths_of_clients(self, haproxy):
+        """Of each request the path, by place and by identifier, with haproxy alone; and by which port haproxy asked php-fpm."""
         paths, of_identifier, by_identifier = {}, {}, {}
         for identifier, port, nth, use in clients.notes(self.folder):
             of_identifier[identifier] = paths[haproxy, port, nth, use] = {(haproxy, port, nth, 0)}
@@ -120,7 +127,13 @@ class Stack(servers.Stack):
                 log = re.fullmatch(r"(\d+) (\S+) 200\n", line)
                 if log:
                     by_identifier[log[2].replace("-", "none")] = int(log[1])
-        n_requests, connections, database = collections.Counter(), {}, collections.defaultdict(dict)
+        return paths, of_identifier, by_identifier
+
+    def truth(self):
+        """{(haproxy's port, client's port, nth, use): {(server's port, client's port, nth, caller's port)}} of each request."""
+        haproxy, fpm, mariadb = self.ports()
+        paths, of_identifier, by_identifier = self.paths_of_clients(haproxy)
+        n_requests, connections = collections.Counter(), {}
         with open(self.folder + "/truth/application") as f:
             for line in f:
                 identifier, number, port = line.split()
