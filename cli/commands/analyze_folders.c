@@ -265,3 +265,22 @@ int vprof_analyze_folders(const struct vprof_folders *f)
 		ranks.end(&ranks.transport);
 	return status;
 }
+
+int vprof_tell_by_first_rank(int (*tell)(void *arg), void *arg)
+{
+	struct ranks ranks = { 0 };
+	struct vprof_error err = { "" };
+	int status = VPROF_EXIT_OK, rc = join_ranks(&ranks, &err);
+
+	if (rc)
+		return vprof_complain(rc, &err);
+	/* A rank that takes the folders for others is in a gather of its own, and fails, or all do here. */
+	rc = vprof_exchange_gather(&ranks.exchange, VPROF_OK, &err, NULL, 0, NULL);
+	if (!vprof_exchange_rank(&ranks.exchange))
+		status = rc ? vprof_complain(rc, &ranks.exchange.failure) : tell(arg);
+	else if (rc)
+		status = VPROF_EXIT_FAILED;
+	if (ranks.end)
+		ranks.end(&ranks.transport);
+	return status;
+}

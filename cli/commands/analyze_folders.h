@@ -26,4 +26,8 @@ int vprof_is_trace_folder(const char *word);
 /* Returns the exit status; only rank 0 prints and writes. */
 int vprof_analyze_folders(const struct vprof_folders *f);
 
+/* For what one process does alone: of the ranks that mpirun started, the first one does it, and the others wait for its
+ * end. Returns the exit status. */
+int vprof_tell_by_first_rank(int (*tell)(void *arg), void *arg);
+
 #endif

@@ -93,18 +93,19 @@ static int analyze_run(const char *run_name, const char *interval, long k, doubl
 }
 
 /* Recordings of sends and receives, one of each host: what is joined of them is the paths of requests. */
-static int tell_paths(char *const *words, size_t n_words, int json)
+static int tell_paths(void *folders)
 {
-	char **argv = calloc(n_words + 3, sizeof *argv), name[] = "paths", option[] = "--json";
+	const struct vprof_folders *f = folders;
+	char **argv = calloc(f->n + 3, sizeof *argv), name[] = "paths", option[] = "--json";
 	struct vprof_error err = { "" };
 	int argc = 0, status;
 
 	if (!argv)
 		return vprof_complain(vprof_error_no_memory(&err), &err);
 	argv[argc++] = name;
-	for (size_t i = 0; i < n_words; i++)
-		argv[argc++] = words[i];
-	if (json)
+	for (size_t i = 0; i < f->n; i++)
+		argv[argc++] = f->words[i];
+	if (f->json)
 		argv[argc++] = option;
 	status = vprof_cmd_report_paths(argc, argv);
 	free(argv);
@@ -171,12 +172,12 @@ int vprof_cmd_analyze(int argc, char **argv)
 		return vprof_options_misused(&usage, "--by takes context, not \"%s\"", by);
 	f.by_context = by != NULL;
 	if (f.use_mpi || (run && (operands.n_words > 1 || vprof_is_trace_folder(run)))) {
-		if (run && !f.use_mpi && !f.output && vprof_requests_run_is_one(run))
-			return tell_paths(operands.words, operands.n_words, f.json);
 		if (!run)
 			return vprof_options_misused(&usage, "--mpi takes folders of runs, such as .vprof/runs/0001");
 		f.words = operands.words;
 		f.n = operands.n_words;
+		if (!f.output && vprof_requests_run_is_one(run))
+			return f.use_mpi ? vprof_tell_by_first_rank(tell_paths, &f) : tell_paths(&f);
 		return vprof_analyze_folders(&f);
 	}
 	if (f.type || f.by_context)
