@@ -609,22 +609,34 @@ static int read_windows(struct reading *g, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+/* When the threads that were there were told, once the programs recorded. The trace begins earlier, before these are
+ * loaded, which takes seconds on a busy machine. */
+static void begin_recording(struct reading *g, const struct vprof_kernel_event *first)
+{
+	uint64_t t = first->t;
+
+	for (size_t i = 0; i < g->tables.tasks.n; i++)
+		t = g->tables.tasks.v[i].t < t ? g->tables.tasks.v[i].t : t;
+	g->begin = g->now = to_ns(g->trace, t);
+}
+
 static int read_events(struct reading *g, struct vprof_error *err)
 {
 	struct vprof_kernel_stream *stream = NULL;
 	struct vprof_kernel_event e;
-	int ret = read_windows(g, err), is_first = 1;
+	int ret = read_windows(g, err), has_event = 0;
 
 	if (!ret)
 		ret = vprof_kernel_stream_open(&stream, g->trace, err);
+	if (!ret)
+		has_event = vprof_kernel_stream_next(stream, &e);
+	if (has_event)
+		begin_recording(g, &e);
 	for (size_t i = 0; i < g->tables.tasks.n && !ret; i++)
 		ret = on_task(g, &g->tables.tasks.v[i]);
-	while (!ret && vprof_kernel_stream_next(stream, &e)) {
+	for (; has_event && !ret; has_event = vprof_kernel_stream_next(stream, &e)) {
 		uint64_t t = to_ns(g->trace, e.t);
 
-		if (is_first)
-			g->now = t;
-		is_first = 0;
 		g->now = t > g->now ? t : g->now;
 		ret = on_event(g, &e);
 	}
