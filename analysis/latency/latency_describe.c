@@ -89,13 +89,17 @@ static struct vprof_latency_figures figures(const struct vprof_annotated_tree *t
 static struct vprof_latency_figures side_figures(const struct vprof_paired_tree *tree, int side, uint32_t node)
 {
 	const struct vprof_annotated_tree *t = tree->sides[side];
+	const struct vprof_latency_context *c = t ? vprof_paired_context(tree, side, node) : NULL;
 	struct vprof_latency_figures f = { .is_there = 0 };
 
-	if (!t || !vprof_paired_context(tree, side, node))
+	if (!c)
 		return f;
-	f = figures(t, vprof_paired_context(tree, side, node));
-	if (t->history->windows.n)
-		count_calls(t, tree->nodes.v[node].side[side], &f);
+	f = figures(t, c);
+	if (!t->history->windows.n)
+		return f;
+	count_calls(t, tree->nodes.v[node].side[side], &f);
+	if (f.calls_low <= 0 && c->n_cut > c->n_begun) /* longer than windows, and hardly any was seen to begin */
+		f.call_low_ns = f.call_high_ns = NAN;
 	return f;
 }
 

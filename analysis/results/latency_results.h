@@ -31,7 +31,7 @@ struct vprof_latency_figures { /* of a context in one run */
 	double n, n_cut, n_unsure;    /* instances; of them cut by the recording's ends; further ones they may be */
 	double low_ns, high_ns;	      /* on the stack, of the instances seen */
 	double own_ns, own_low_ns, own_high_ns, own_off_ns, own_idle_ns, own_likely_ns;
-	double call_low_ns, call_high_ns; /* mean of an instance; NaN without any */
+	double call_low_ns, call_high_ns; /* mean of an instance; NaN: not known */
 	double slowest_low_ns, slowest_high_ns;
 };
 

@@ -77,8 +77,12 @@ static void add_calls(const struct vprof_latency_figures *f, struct vprof_text *
 		vprof_text_addf(t, "%s .. ", vprof_format_count((uint64_t)f->calls_low).s);
 	vprof_text_addf(t, "%s call%s", vprof_format_count((uint64_t)(f->calls_high + 0.5)).s,
 			f->calls_high > 1 ? "s" : "");
-	vprof_text_add(t, f->calls_high > 1 ? ", mean " : " of ");
-	vprof_bound_time_words(f->call_low_ns, f->call_high_ns, t);
+	if (isnan(f->call_low_ns)) {
+		vprof_text_add(t, f->calls_high > 1 ? ", mean unknown" : " of unknown length");
+	} else {
+		vprof_text_add(t, f->calls_high > 1 ? ", mean " : " of ");
+		vprof_bound_time_words(f->call_low_ns, f->call_high_ns, t);
+	}
 	if (f->n > 1) {
 		vprof_text_add(t, ", slowest ");
 		vprof_bound_time_words(f->slowest_low_ns, f->slowest_high_ns, t);

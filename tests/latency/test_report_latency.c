@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the report says of histories written by hand, and the JSON beside it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,8 @@ static void test_one_run(void **state)
 	expect_report(r, "1         60 % main > serve > resolve > [kernel] sys_connect > tcp_connect\n");
 	expect_report(r, "          1 call of 6.00 s; without a CPU 100 % of its own time\n");
 	expect_report(r, "2         40 % main > log\n");
+	r->nodes[r->paths[0].steps[r->paths[0].n_steps - 1].context].side[1].call_low_ns = NAN;
+	expect_report(r, "          1 call of unknown length; without a CPU 100 % of its own time\n");
 	vprof_latency_results_free(r);
 }
 
