@@ -216,15 +216,18 @@ static int read_device(struct vprof_kernel_entities *all, const struct vp_unit *
 	return e->name ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+/* Those of the session; and the recorder itself, which has a name, but of whose switches only some are told. */
 static int read_task(struct vprof_kernel_entities *all, const struct vprof_kernel_event *e)
 {
-	const struct vprof_kernel_thread *thread =
+	int is_told = !all->is_tree || (e->task.flags & VP_TASK_SESSION);
+	struct vprof_kernel_thread *thread =
 		vprof_kernel_entities_make(all, e->task.tid, e->task.pid, e->task.comm, VPROF_NONE, all->begin);
 
-	if (thread)
-		all->input->history.entities.v[thread->entity].is_foreign = all->is_tree &&
-									    !(e->task.flags & VP_TASK_SESSION);
-	return thread ? VPROF_OK : VPROF_ERR_NOMEM;
+	if (!thread)
+		return VPROF_ERR_NOMEM;
+	all->input->history.entities.v[thread->entity].is_foreign = (uint8_t)!is_told;
+	thread->is_followed = (uint8_t)is_told;
+	return VPROF_OK;
 }
 
 int vprof_kernel_entities_read_tables(struct vprof_kernel_entities *all, const struct vprof_trace *trace)
