@@ -254,7 +254,6 @@ static int play(void)
 struct measured {
 	double cpu_ns; /* of the target, a trip */
 	double rate;   /* trips a second */
-	int n_sched;   /* of paths: programs at the scheduler's tracepoints that were attached at the end */
 	double events; /* a trip */
 	uint64_t n_lost;
 };
@@ -297,7 +296,7 @@ static struct measured measure(enum way way)
 	struct vprof_records_file file = { .fd = -1 };
 	struct vprof_recorder *recorder = NULL;
 	struct vprof_recorder_state state = { 0 };
-	struct measured m = { 0, 0, 0, 0, 0 };
+	struct measured m = { 0, 0, 0, 0 };
 	struct rusage usage;
 	int go[2], status;
 	pid_t pid;
@@ -325,8 +324,6 @@ static struct measured measure(enum way way)
 		   (double)n_trips;
 	m.rate = (double)n_trips / *played_ns * 1e9;
 	if (recorder) {
-		vprof_recorder_look(recorder, &state);
-		m.n_sched = way == PATHS ? __builtin_popcount(state.sched_programs) : 0;
 		vprof_recorder_stop(recorder);
 		vprof_recorder_look(recorder, &state);
 		vprof_records_finish(&file);
@@ -399,14 +396,14 @@ static void show(const struct shape *s, enum way way, const struct summary *cpu,
 	if (json)
 		printf("{\"shape\": \"%s\", \"way\": \"%s\", \"cpu_ns\": %.0f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
 		       "\"ratio_high\": %.3f, \"rate\": %.0f, \"rate_ratio\": %.3f, \"rate_ratio_low\": %.3f, "
-		       "\"rate_ratio_high\": %.3f, \"events\": %.1f, \"sched_programs\": %d, \"lost\": %llu}",
+		       "\"rate_ratio_high\": %.3f, \"events\": %.1f, \"lost\": %llu}",
 		       s->name, way_names[way], cpu->median, cpu->ratio, cpu->low, cpu->high, rate->median, rate->ratio,
-		       rate->low, rate->high, last->events, last->n_sched, (unsigned long long)n_lost);
+		       rate->low, rate->high, last->events, (unsigned long long)n_lost);
 	else
 		printf("%-28s %-7s %8.0f ns a trip  %.3f (%.3f .. %.3f)  %7.0f trips/s  %.3f (%.3f .. %.3f)  %.1f events a "
-		       "trip, %d programs of scheduling at the end, %llu lost\n",
+		       "trip, %llu lost\n",
 		       s->name, way_names[way], cpu->median, cpu->ratio, cpu->low, cpu->high, rate->median, rate->ratio,
-		       rate->low, rate->high, last->events, last->n_sched, (unsigned long long)n_lost);
+		       rate->low, rate->high, last->events, (unsigned long long)n_lost);
 }
 
 static void bench(const struct shape *s, int rounds, int json, const char *only, int *n_told)

@@ -27,7 +27,6 @@
 #include "recorder/proc_tasks.h"
 #include "recorder/requirements.h"
 #include "recorder/rings.h"
-#include "recorder/sched_need.h"
 #include "recorder/stack_windows.h"
 #include "trace/kernel_events.h"
 
@@ -46,8 +45,6 @@ struct vprof_recorder {
 	struct vprof_gather table; /* of the machine */
 	struct vprof_stacks *stacks;
 	struct vprof_stack_windows windows;
-	struct vprof_sched_need need; /* of sends and receives alone */
-	VPROF_ARRAY(uint32_t) ended;  /* processes, likewise, that are to leave the session */
 	uint64_t last_clock_ns;
 	uint64_t n_missed; /* by programs that interrupted themselves */
 	uint32_t kinds;
@@ -112,12 +109,6 @@ static void choose_kinds(struct vprof_recorder *r)
 	else if (!(o->kinds & VP_KERNEL_SCHEDULING) && !can_leave_scheduling())
 		o->kinds |= VP_KERNEL_USUAL;
 	r->kinds = o->kinds & (VP_KERNEL_SCHEDULING | VP_KERNEL_INTERRUPTS | VP_KERNEL_STACKS);
-}
-
-/* Are sends and receives recorded without scheduling? */
-static int is_sockets_alone(const struct vprof_recorder *r)
-{
-	return !(r->kinds & VP_KERNEL_SCHEDULING);
 }
 
 static void choose_socket_programs(struct vprof_recorder *r)
@@ -236,17 +227,6 @@ static int attach_timer(struct vprof_recorder *r, struct vprof_error *err)
 	return VPROF_OK;
 }
 
-/* Of sends and receives alone: what decides which programs are needed, and which processes have ended. */
-static void see(void *recorder, const struct vp_ring_event *e)
-{
-	struct vprof_recorder *r = recorder;
-	uint32_t *slot;
-
-	vprof_sched_need_see(&r->need, e);
-	if (e->kind == VP_KIND_KERNEL_EXIT && e->task.is_last && !r->o.all && (slot = VPROF_PUSH(&r->ended)))
-		*slot = e->task.pid;
-}
-
 static int load(struct vprof_recorder *r, struct vprof_error *err)
 {
 	int ret;
@@ -290,8 +270,6 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 					       .clock = r->o.clock,
 					       .ns_per_tick = r->o.ns_per_tick,
 					       .stacks = r->stacks,
-					       .see = is_sockets_alone(r) ? see : NULL,
-					       .see_arg = r,
 					       .store = r->o.store,
 					       .arg = r->o.arg },
 		err);
@@ -300,7 +278,6 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	ret = record_bpf__attach(r->bpf);
 	if (ret)
 		return refuse(err, "to attach the recording programs", ret);
-	vprof_sched_need_start(&r->need, vprof_clock_monotonic_ns());
 	attach_vectors(r);
 	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
 	if (!ret && (r->kinds & VP_KERNEL_STACKS)) {
@@ -467,42 +444,10 @@ static void tell_clock(struct vprof_recorder *r)
 	vprof_gather_add(&r->table, u, 2);
 }
 
-static void set_attached(struct bpf_link **link, const struct bpf_program *program, int is_wanted)
-{
-	if (is_wanted && !*link) {
-		*link = bpf_program__attach(program); /* else it is tried again */
-	} else if (!is_wanted && *link) {
-		bpf_link__destroy(*link);
-		*link = NULL;
-	}
-}
-
-/* Of sends and receives alone. Without scheduling no last switch tells that a process has ended; its last threads may
- * end a little after the one that was told, so those seen now leave next time. */
-static void step_sockets(struct vprof_recorder *r, size_t n_ended)
-{
-	int had_switches = r->bpf->links.socket_switch != NULL;
-
-	vprof_sched_need_step(&r->need, vprof_clock_monotonic_ns());
-	set_attached(&r->bpf->links.socket_wake, r->bpf->progs.socket_wake, r->need.looks[VPROF_SCHED_WAKES].is_wanted);
-	set_attached(&r->bpf->links.socket_switch, r->bpf->progs.socket_switch,
-		     r->need.looks[VPROF_SCHED_SWITCHES].is_wanted);
-	if (had_switches && !r->bpf->links.socket_switch) /* nobody sees any more when these calls end */
-		memset(r->bpf->bss->sendings, 0, sizeof r->bpf->bss->sendings);
-	for (size_t i = 0; i < n_ended; i++)
-		leave_session(r, r->ended.v[i]);
-	if (!n_ended)
-		return;
-	r->ended.n -= n_ended;
-	memmove(r->ended.v, r->ended.v + n_ended, r->ended.n * sizeof *r->ended.v);
-}
-
 size_t vprof_recorder_drain(struct vprof_recorder *r)
 {
-	size_t n_ended = r->ended.n, n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
+	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
 
-	if (!r->is_stopped && is_sockets_alone(r))
-		step_sockets(r, n_ended);
 	tell_clock(r);
 	if (!r->is_stopped && (r->kinds & VP_KERNEL_WINDOWS))
 		vprof_stack_windows_step(&r->windows);
@@ -545,24 +490,13 @@ static int is_initial_namespace(void)
 	return !strcmp(name, "pid:[4026531836]"); /* PROC_PID_INIT_INO */
 }
 
-/* Has its last thread come to its end, by what the kernel's side noted? */
-static int is_ending(const struct vprof_recorder *r, uint32_t pid)
-{
-	uint32_t process;
-
-	return !bpf_map_lookup_elem(bpf_map__fd(r->bpf->maps.session), &pid, &process) &&
-	       process == VP_RING_PROCESS_ENDING;
-}
-
 int vprof_recorder_has_targets(const struct vprof_recorder *r)
 {
 	int session = bpf_map__fd(r->bpf->maps.session);
 	uint32_t pid;
 
 	while (!r->o.all && !bpf_map_get_next_key(session, NULL, &pid)) {
-		int is_over = is_sockets_alone(r) && is_ending(r, pid); /* its last event may be lost */
-
-		if (!is_over && (!kill((pid_t)pid, 0) || errno != ESRCH || !is_initial_namespace()))
+		if (!kill((pid_t)pid, 0) || errno != ESRCH || !is_initial_namespace())
 			return 1;
 		leave_session(r, pid); /* the kernel kept its last switch to itself */
 	}
@@ -595,8 +529,6 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	state->n_not_followed = r->bpf->bss->n_not_followed;
 	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;
-	state->sched_programs = (uint32_t)(r->bpf->links.socket_wake != NULL) << VPROF_SCHED_WAKES |
-				(uint32_t)(r->bpf->links.socket_switch != NULL) << VPROF_SCHED_SWITCHES;
 	state->n_windows = r->kinds & VP_KERNEL_WINDOWS ? r->windows.n : 0;
 	state->observed_s = vprof_stack_windows_observed_s(&r->windows);
 	if (state->n_windows)
@@ -644,7 +576,6 @@ void vprof_recorder_close(struct vprof_recorder *r)
 	record_bpf__destroy(r->bpf);
 	vprof_stacks_close(r->stacks);
 	vprof_gather_release(&r->table);
-	VPROF_ARRAY_RELEASE(&r->ended);
 	free(r->timers);
 	free(r->timer_events);
 	free(r);

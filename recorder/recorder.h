@@ -75,7 +75,6 @@ struct vprof_recorder_state {
 	double observed_s;	    /* ... for so long in all */
 	double cost_ns, busy_ns;    /* with a budget: CPU time that recording took of the processes, and theirs */
 	uint32_t kinds;		    /* VP_KERNEL_* that are recorded */
-	uint32_t sched_programs;    /* of sends and receives alone: 1 << enum vprof_sched_program, attached now */
 	double error_ns;	    /* of times, at most */
 	char missing[240];	    /* which events are not recorded, and why; "" */
 };

@@ -42,7 +42,6 @@ struct vp_ring_event {
 		} socket;
 		struct { /* TRANSFER; other: bytes */
 			unsigned long long cookie, position, from_ns;
-			unsigned int pid;
 		} transfer;
 		struct { /* CALL; other: its number | those skipped << 16 */
 			unsigned long long entered_ns, user_stack;
@@ -52,21 +51,6 @@ struct vp_ring_event {
 		} sample;
 	};
 };
-
-/* A system call in which a thread was switched out, and which may send. Each thread has a place, by its number; who
- * finds another's there does not know more than that its own call is over. */
-struct vp_ring_sending {
-	unsigned long long ns; /* when that was first; 0: the call is over */
-	unsigned long long number, descriptor;
-	unsigned int tid, unused;
-};
-#define VP_RING_SENDING_PLACES 4096
-
-/* Of a transfer's detail, beside VP_TRANSFER_*: what the recorder alone looks at (sched_need.h). */
-#define VP_RING_TRANSFER_SWITCHED 0x40u /* the thread was switched out before the end of this send */
-#define VP_RING_TRANSFER_UNSENT 0x80u	/* not all had left when this send ended */
-
-#define VP_RING_PROCESS_ENDING 2u /* of a process in the session's table, else 1 */
 
 /* Of a CPU; two cache lines each. */
 struct vp_ring_account {

@@ -59,8 +59,6 @@ static int take(void *arg, void *data, size_t size)
 	if (e->kind == VP_KIND_KERNEL_FORK && cpu->rings->o.stacks && e->tid == e->task.pid)
 		vprof_stacks_fork(cpu->rings->o.stacks, e->task.parent_pid, e->task.pid);
 	cpu->n_taken++;
-	if (cpu->rings->o.see)
-		cpu->rings->o.see(cpu->rings->o.see_arg, e);
 	to = VPROF_PUSH(&cpu->pending);
 	if (!to) {
 		cpu->n_memory++;
@@ -195,7 +193,7 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		return 1;
 	case VP_KIND_KERNEL_TRANSFER:
 		e->transfer.tid = from->tid;
-		e->transfer.flags = from->detail & VP_TRANSFER_SEND;
+		e->transfer.flags = from->detail;
 		e->transfer.bytes = from->other;
 		e->transfer.cookie = from->transfer.cookie;
 		e->transfer.position = from->transfer.position;

@@ -19,7 +19,6 @@
 #define VPROF_RINGS_HOLD_NS 1000000u
 
 struct vprof_rings;
-struct vp_ring_event;
 
 struct vprof_rings_options {
 	int map; /* CPU -> ring */
@@ -29,9 +28,7 @@ struct vprof_rings_options {
 	uint64_t ring_bytes; /* 0: 4 MiB, with stacks 16, less with many CPUs */
 	enum vp_clock clock;
 	double ns_per_tick;
-	struct vprof_stacks *stacks;				   /* NULL: none are recorded */
-	void (*see)(void *see_arg, const struct vp_ring_event *e); /* NULL, or gets each event as it is taken */
-	void *see_arg;
+	struct vprof_stacks *stacks; /* NULL: none are recorded */
 	vprof_store_chunk *store;
 	void *arg;
 };

@@ -53,8 +53,9 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* of the session: pid -> 1, or VP_RING_PROCESS_ENDING between its last thread's exit and last switch: meanwhile it
- * wakes its parent */
+/* of the session: pid -> 1, or ENDING between its last thread's exit and last switch: meanwhile it wakes its parent */
+#define ENDING 2u
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -272,7 +273,7 @@ static __always_inline void forget_dead(struct task_struct *task)
 
 	bpf_map_delete_elem(&wakers, &key);
 	process = bpf_map_lookup_elem(&session, &pid);
-	if (process && *process == VP_RING_PROCESS_ENDING) {
+	if (process && *process == ENDING) {
 		__sync_fetch_and_and(session_word(pid), ~(1ull << (pid & 63)));
 		bpf_map_delete_elem(&session, &pid);
 	}
@@ -478,7 +479,7 @@ static __always_inline void end_process(__u32 pid)
 	__u32 *process = bpf_map_lookup_elem(&session, &pid);
 
 	if (process)
-		*process = VP_RING_PROCESS_ENDING;
+		*process = ENDING;
 }
 
 SEC("tp_btf/sched_process_exit")

@@ -52,7 +52,16 @@ struct { /* with stacks, of threads of the session: when the system call began t
 	__type(value, __u64);
 } entries SEC(".maps");
 
-struct vp_ring_sending sendings[VP_RING_SENDING_PLACES];
+/* A system call in which a thread was switched out, and which may send. Each thread has a place, by its number; who
+ * finds another's there does not know more than that its own call is over. */
+struct sending {
+	__u64 ns; /* when that was first; 0: the call is over */
+	__u64 number, descriptor;
+	__u32 tid, unused;
+};
+
+#define SENDING_PLACES 4096
+static struct sending sending[SENDING_PLACES];
 
 /* The cookies of sockets that were told, each in a place by its number: most transfers need not look further. */
 #define TOLD_PLACES 65536
@@ -91,10 +100,10 @@ static __always_inline int may_send(__u64 number)
 	       number == CALL_SPLICE || number == CALL_SENDMMSG;
 }
 
-static __always_inline struct vp_ring_sending *sending_of(__u32 tid)
+static __always_inline struct sending *sending_of(__u32 tid)
 {
 	asm volatile("" : "+r"(tid));
-	return &sendings[tid & (VP_RING_SENDING_PLACES - 1)];
+	return &sending[tid & (SENDING_PLACES - 1)];
 }
 
 /* A thread is switched out: if it sends, others may run because of that, and before its call ends. On its way back to
@@ -103,13 +112,11 @@ static __always_inline void note_sending(struct task_struct *task)
 {
 	struct pt_regs *regs = registers_of(task);
 	__u64 number = regs->orig_ax;
-	struct vp_ring_sending *s = sending_of(task->pid);
+	struct sending *s;
 
-	if (!may_send(number) || (long)regs->ax != NO_RESULT || task->flags & PF_KTHREAD) {
-		if (s->tid == task->pid) /* what was noted was no send to a socket */
-			s->ns = 0;
+	if (!may_send(number) || (long)regs->ax != NO_RESULT || task->flags & PF_KTHREAD)
 		return;
-	}
+	s = sending_of(task->pid);
 	if (s->ns && s->tid == task->pid && s->number == number && s->descriptor == regs->di)
 		return;
 	s->ns = bpf_ktime_get_ns();
@@ -121,7 +128,7 @@ static __always_inline void note_sending(struct task_struct *task)
 /* When the call of the thread that runs here is known to have been under way; 0: not known. */
 static __always_inline __u64 take_sending(struct task_struct *current)
 {
-	struct vp_ring_sending *s = sending_of(current->pid);
+	struct sending *s = sending_of(current->pid);
 	struct pt_regs *regs;
 	__u64 ns = s->ns;
 
@@ -130,20 +137,6 @@ static __always_inline __u64 take_sending(struct task_struct *current)
 	regs = registers_of(current);
 	s->ns = 0;
 	return s->number == regs->orig_ax && s->descriptor == regs->di ? ns : 0;
-}
-
-#define CALL_MMAP 9 /* then mprotect, munmap, brk */
-#define CALL_BRK 12
-#define CALL_MREMAP 25
-#define CALL_MADVISE 28
-
-/* Does a thread sleep in a system call, and not for its process's memory map, which is no hand-over? */
-static __always_inline int waits_for_others(struct task_struct *sleeper)
-{
-	__u64 number = registers_of(sleeper)->orig_ax;
-
-	return (long)number >= 0 && (number < CALL_MMAP || number > CALL_BRK) && number != CALL_MREMAP &&
-	       number != CALL_MADVISE;
 }
 
 /* The futex that a thread sleeps at, which tells queues from one another and from locks. 0: at something else. */
@@ -304,38 +297,29 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 
 /* When the packet with a send's last byte left, before whoever receives it could run. TCP notes that of the last packet
  * of a connection; if all that was written has left, it left within the call that has just written. */
-static __always_inline __u64 left_at(struct tcp_sock *tcp, struct vp_ring_event *e)
+static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
 {
-	if (!tcp)
-		return e->ns;
-	if (tcp->snd_nxt != tcp->write_seq) {
-		e->detail |= VP_RING_TRANSFER_UNSENT;
-		return e->ns;
-	}
-	return tcp->tcp_wstamp_ns < e->ns ? tcp->tcp_wstamp_ns : e->ns;
+	return tcp && tcp->snd_nxt == tcp->write_seq && tcp->tcp_wstamp_ns < now ? tcp->tcp_wstamp_ns : now;
 }
 
-/* When a transfer that is over began: with stacks the system call; else a send, as well as is known. */
-static __always_inline __u64 begin_of(struct task_struct *current, struct tcp_sock *tcp, struct vp_ring_event *e)
+/* When a transfer that is over by `now` began: with stacks the system call; else a send, as well as is known. */
+static __always_inline __u64 begin_of(struct task_struct *current, struct tcp_sock *tcp, int is_send, __u64 now)
 {
 	__u64 left, switched, *entered_ns;
 
 	if (records_stacks) {
 		entered_ns = bpf_task_storage_get(&entries, current, 0, 0);
-		return entered_ns ? *entered_ns : e->ns;
+		return entered_ns ? *entered_ns : now;
 	}
-	if (!(e->detail & VP_TRANSFER_SEND))
-		return e->ns;
-	left = left_at(tcp, e);
+	if (!is_send)
+		return now;
+	left = left_at(tcp, now);
 	switched = take_sending(current);
-	if (switched)
-		e->detail |= VP_RING_TRANSFER_SWITCHED;
 	return switched && switched < left ? switched : left;
 }
 
 /* Where scheduling is not recorded, of wake-ups is recorded what the paths of requests need: those by a thread that
- * runs a system call, of a thread of its own process. This program and the next are attached only while they may tell
- * something (sched_need.h). */
+ * runs a system call, of a thread of its own process. */
 #ifdef __TARGET_ARCH_x86
 #define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
 
@@ -360,7 +344,7 @@ int BPF_PROG(socket_wake, struct task_struct *task)
 	struct vp_ring_event *e;
 	__u32 futex;
 
-	if (task->tgid != current->tgid || !in_session(task->tgid) || !is_in_call(current) || !waits_for_others(task) ||
+	if (task->tgid != current->tgid || !in_session(task->tgid) || !is_in_call(current) ||
 	    !is_on_stack_of(ctx, current))
 		return 0;
 	futex = futex_of(task);
@@ -388,7 +372,11 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(socket_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	if (prev->pid && in_session(prev->tgid))
+	if (!prev->pid || !in_session(prev->tgid))
+		return 0;
+	if (prev_state & STATE_DEAD && !preempted && !records_all)
+		forget_dead(prev);
+	else
 		note_sending(prev);
 	return 0;
 }
@@ -456,8 +444,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 	e->other = n;
 	e->transfer.cookie = cookie;
 	e->transfer.position = position; /* of the first byte */
-	e->transfer.pid = current->tgid;
-	e->transfer.from_ns = begin_of(current, tcp, e);
+	e->transfer.from_ns = begin_of(current, tcp, is_send, e->ns);
 	submit(e);
 	return 0;
 }

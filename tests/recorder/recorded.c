@@ -15,8 +15,6 @@
 #include "common/files.h"
 #include "trace/records_file.h"
 
-void (*recorded_look)(const struct vprof_recorder_state *state);
-
 static int store(void *file, const struct vp_chunk_header *h, const struct vp_unit *units)
 {
 	return vprof_records_append(file, h, units);
@@ -84,10 +82,6 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	close(go[1]);
 	while (wait4(r->pid, &r->status, how & RECORD_WITHOUT_DRAIN ? 0 : WNOHANG, &r->usage) != r->pid) {
 		vprof_recorder_drain(recorder);
-		if (recorded_look) {
-			vprof_recorder_look(recorder, &state);
-			recorded_look(&state);
-		}
 		usleep(1000);
 	}
 	vprof_recorder_stop(recorder);

@@ -33,9 +33,6 @@ enum {
 void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_bytes);
 void release(struct recorded *r);
 
-/* Is called each time after the rings were looked at, and may tell the program what to do next; NULL: nothing is. */
-extern void (*recorded_look)(const struct vprof_recorder_state *state);
-
 /* 0: the kernel kept switches or wake-ups to itself (docs/design/recorder.md), as the recorder counted, or as the
  * program's threads show: they left a CPU that they had not come to, or came back from sleep without a waking. */
 int is_whole(const struct recorded *r);

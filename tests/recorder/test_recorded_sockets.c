@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "recorder/requirements.h"
-#include "recorder/sched_need.h"
 #include "tests/recorder/recorded.h"
 
 #define ROUNDS 8 /* flavours of sending, each with one of receiving */
@@ -32,8 +31,7 @@ static struct told {
 	int has_ipv6;
 	uint16_t port[2]; /* of the client and the server, by family */
 	uint16_t port6[2];
-	uint32_t taker;	    /* thread that items are handed to */
-	volatile int phase; /* of test_looks, set by the recording side */
+	uint32_t taker; /* thread that items are handed to */
 } *told;
 
 static void check(int ok)
@@ -409,105 +407,6 @@ static void test_hand_overs(void **state)
 	assert_int_equal(n[1], ITEMS);
 }
 
-/* Wake-ups are not looked for any more while there are none, and again once a thread replies to what another received;
- * from then on each is recorded. */
-
-enum phase { ONE_THREAD, HANDING_OVER, LOOKED_AT };
-
-static void *take_replies(void *unused)
-{
-	told->taker = (uint32_t)syscall(SYS_gettid);
-	for (;;) {
-		int item;
-
-		pthread_mutex_lock(&lock);
-		while (!n_items)
-			pthread_cond_wait(&filled, &lock);
-		item = n_items;
-		n_items = 0;
-		pthread_mutex_unlock(&lock);
-		if (item < 0)
-			return unused;
-		check(write(ends_of[BY_TCP][0], "r", 1) == 1);
-	}
-}
-
-static void hand_item(int item)
-{
-	pthread_mutex_lock(&lock);
-	n_items = item;
-	pthread_mutex_unlock(&lock);
-	pthread_cond_signal(&filled);
-}
-
-/* One request over TCP to this very thread, which replies or has it replied to. */
-static void serve_one(int is_handed_over)
-{
-	char c;
-
-	check(write(ends_of[BY_TCP][1], "q", 1) == 1 && read(ends_of[BY_TCP][0], &c, 1) == 1);
-	if (is_handed_over) {
-		wait_for_sleep();
-		hand_item(1);
-	} else {
-		check(write(ends_of[BY_TCP][0], "r", 1) == 1);
-	}
-	check(read(ends_of[BY_TCP][1], &c, 1) == 1);
-}
-
-static int serve_in_phases(void)
-{
-	pthread_t thread;
-
-	connect_ends(ends_of[BY_TCP]);
-	check(!pthread_create(&thread, NULL, take_replies, NULL));
-	while (told->phase == ONE_THREAD)
-		serve_one(0);
-	while (told->phase == HANDING_OVER)
-		serve_one(1);
-	for (int i = 0; i < ITEMS; i++)
-		serve_one(1);
-	wait_for_sleep();
-	hand_item(-1);
-	return pthread_join(thread, NULL);
-}
-
-static void next_phase(const struct vprof_recorder_state *state)
-{
-	int looks = (state->sched_programs >> VPROF_SCHED_WAKES & 1) != 0;
-
-	if (told->phase == ONE_THREAD && !looks)
-		told->phase = HANDING_OVER;
-	else if (told->phase == HANDING_OVER && looks)
-		told->phase = LOOKED_AT;
-}
-
-/* The kernel may keep a wake-up to itself: then again. */
-static void test_looks(void **state)
-{
-	size_t n = 0;
-
-	(void)state;
-	for (int attempt = 0; attempt < 5 && n < ITEMS; attempt++) {
-		struct recorded r;
-
-		n = 0;
-		told->phase = ONE_THREAD;
-		recorded_look = next_phase;
-		record(&r, serve_in_phases, RECORD_SOCKETS_ALONE, 0);
-		recorded_look = NULL;
-		assert_int_equal(r.status, 0);
-		if (r.header.kernel_kinds & VP_KERNEL_SCHEDULING) { /* here it cannot be left out */
-			release(&r);
-			return;
-		}
-		for (size_t i = 0; i < r.n; i++)
-			n += r.events[i].kind == VP_KIND_KERNEL_WAKING && r.events[i].waking.wakee_tid == told->taker;
-		release(&r);
-	}
-	assert_true(n >= ITEMS);
-}
-
 /* When a send began: one that has to wait for its receiver, who begins later. */
 
 #define LONG_BYTES (32 << 20)
@@ -571,7 +470,7 @@ static void test_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_flavours), cmocka_unit_test(test_hand_overs),
-					    cmocka_unit_test(test_looks), cmocka_unit_test(test_begin) };
+					    cmocka_unit_test(test_begin) };
 	struct vprof_error err = { "" };
 
 	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
