@@ -11,10 +11,13 @@
 #include "annotate/discover/draft.h"
 #include "common/facts/callgraph.h"
 
+enum vprof_flow_lock_role { VPROF_FLOW_NO_LOCK, VPROF_FLOW_ACQUIRES = 1, VPROF_FLOW_RELEASES = 2 };
+
 struct vprof_flow_own_locks {
 	struct vprof_annotations hooks; /* of kind ACQUIRE and RELEASE only */
 	struct vprof_hook *list;
 	size_t n;
+	unsigned char *roles; /* [functions of the facts] enum vprof_flow_lock_role */
 	struct vprof_draft draft;
 };
 
@@ -23,9 +26,5 @@ int vprof_flow_own_locks_find(struct vprof_flow_own_locks *l, const struct vprof
 			      const struct vprof_callgraph *graph, const struct vprof_annotations *annotations,
 			      struct vprof_error *err);
 void vprof_flow_own_locks_release(struct vprof_flow_own_locks *l);
-
-/* Is it one of the functions that acquire, or either? */
-int vprof_flow_own_locks_has(const struct vprof_flow_own_locks *l, const struct vprof_facts *facts,
-			     const struct vprof_facts_function *f, int only_acquire);
 
 #endif

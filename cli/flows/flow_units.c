@@ -160,12 +160,11 @@ static void mark_transfers(const struct vprof_facts *facts, const struct vprof_c
 }
 
 /* Callers of what acquires a lock of the program's own hold it. */
-static int own_marks(const struct vprof_flow_own_locks *own, const struct vprof_facts *facts,
-		     const struct vprof_facts_function *f)
+static int own_marks(const struct vprof_flow_own_locks *own, size_t function)
 {
-	if (!own->n || !vprof_flow_own_locks_has(own, facts, f, 0))
-		return 0;
-	return vprof_flow_own_locks_has(own, facts, f, 1) ? LOCKS | WRAPS : LOCKS;
+	int role = own->n ? own->roles[function] : VPROF_FLOW_NO_LOCK;
+
+	return role & VPROF_FLOW_ACQUIRES ? LOCKS | WRAPS : role ? LOCKS : 0;
 }
 
 /* Functions that lock, or register or wait for events, their callers and what they call. */
@@ -175,8 +174,7 @@ static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *
 	size_t n = facts->n_functions;
 
 	for (size_t i = 0; i < n; i++)
-		marks[i] = (unsigned char)((locks(facts, &facts->functions[i]) ? LOCKS : 0) |
-					   own_marks(own, facts, &facts->functions[i]));
+		marks[i] = (unsigned char)((locks(facts, &facts->functions[i]) ? LOCKS : 0) | own_marks(own, i));
 	mark_wrappers(facts, g, marks);
 	mark_transfers(facts, g, marks);
 	for (size_t i = 0; i < n; i++)
@@ -241,7 +239,7 @@ int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts
 		return choose_locking(u, facts, graph, own, err);
 	rc = choose_named(u, facts, chosen, err);
 	for (size_t i = 0; !rc && i < facts->n_functions && own->n; i++)
-		if (vprof_flow_own_locks_has(own, facts, &facts->functions[i], 0))
+		if (own->roles[i])
 			add_defining(u, facts, facts->functions[i].file);
 	return rc;
 }
