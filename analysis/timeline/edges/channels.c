@@ -18,6 +18,7 @@ struct message {
 	uint8_t is_begin; /* SEND of nothing: a new connection of the same key, which takes nothing sent before it */
 	uint8_t is_known; /* RECEIVE: first and last are the sends that it took from */
 	uint32_t first, last;
+	uint32_t connection; /* SEND: the latest begin of a connection up to it; VPROF_NONE: none */
 	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later
 	 * one, however many calls are in between, since a thread may be preempted within its own. */
 	uint64_t others;
@@ -199,8 +200,8 @@ static int is_rival(const struct vprof_channels *c, const struct group *g, uint3
 	return r->others <= r->t && next < g->receives && c->all.v[next].t <= r->t;
 }
 
-/* Units of the messages of [from, end) with times up to t: begun by then, of sends; received by then, of receives. */
-static uint64_t units_by(const struct vprof_channels *c, uint32_t from, uint32_t end, uint64_t t)
+/* The place behind the last message of [from, end) with a time up to t. */
+static uint32_t behind(const struct vprof_channels *c, uint32_t from, uint32_t end, uint64_t t)
 {
 	uint32_t low = from, high = end;
 
@@ -212,7 +213,26 @@ static uint64_t units_by(const struct vprof_channels *c, uint32_t from, uint32_t
 		else
 			high = middle;
 	}
-	return low > from ? c->all.v[low - 1].until : 0;
+	return low;
+}
+
+/* Units of the messages of [from, end) with times up to t: begun by then, of sends; received by then, of receives. */
+static uint64_t units_by(const struct vprof_channels *c, uint32_t from, uint32_t end, uint64_t t)
+{
+	uint32_t next = behind(c, from, end, t);
+
+	return next > from ? c->all.v[next - 1].until : 0;
+}
+
+/* Units that whoever receives at t has behind it: received, or sent on a connection that has ended. */
+static uint64_t units_past(const struct vprof_channels *c, const struct group *g, uint64_t t)
+{
+	uint32_t next = behind(c, g->sends, g->receives, t);
+	uint32_t connection = next > g->sends ? c->all.v[next - 1].connection : VPROF_NONE;
+	uint64_t received = units_by(c, g->receives, g->end, t);
+
+	return connection != VPROF_NONE && c->all.v[connection].until > received ? c->all.v[connection].until :
+										   received;
 }
 
 /* By the end of a receive, more units had been taken than all others had begun to send. */
@@ -229,10 +249,12 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 {
 	struct message *all = c->all.v;
 	uint64_t units = 0, lost = vprof_losses_first(c->timeline);
-	uint32_t begun = g->sends;
+	uint32_t begun = g->sends, connection = VPROF_NONE;
 
 	for (uint32_t i = g->sends; i < g->receives; i++) {
 		all[i].is_begin = !all[i].until;
+		connection = all[i].is_begin ? i : connection;
+		all[i].connection = connection;
 		if (__builtin_add_overflow(units, all[i].until, &units))
 			units = UINT64_MAX;
 		all[i].until = units;
@@ -395,7 +417,7 @@ static enum vprof_channel_answer of_poll(const struct vprof_channels *c, uint64_
 
 	if (!g || w->t1 >= vprof_losses_first(c->timeline))
 		return VPROF_CHANNEL_UNDECIDED;
-	return judge(c, g, w, send_after(c, g, units_by(c, g->receives, g->end, w->t0)), thread, waker, wake_t);
+	return judge(c, g, w, send_after(c, g, units_past(c, g, w->t0)), thread, waker, wake_t);
 }
 
 enum vprof_channel_answer vprof_channels_waker(const struct vprof_channels *c, uint32_t thread, size_t wait,

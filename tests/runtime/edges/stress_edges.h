@@ -12,7 +12,11 @@ extern "C" {
 #endif
 
 #define EDGE_SET (UINT64_C(1) << 62) /* the truth is a set of threads, bit by number */
-#define EDGE_ANY_POLL 1		     /* as the object: the waits of polls; 0: every wait */
+#define EDGE_MAY_BE_OPEN                                                                                               \
+	(UINT64_C(1) << 61)		      /* several threads could have ended the wait, as the program saw itself  \
+					       */
+#define EDGE_MAY_BE_READY (UINT64_C(1) << 60) /* the thread did not block, so that it may be no wait */
+#define EDGE_ANY_POLL 1			      /* as the object: the waits of polls; 0: every wait */
 #define EDGE_SLOTS 64
 
 enum edge_kind { EDGE_ME, EDGE_OBJECT, EDGE_TRUTH };
@@ -31,6 +35,8 @@ struct edge_shared {
 	int n_started, n_left;
 	int word[EDGE_SLOTS];
 	int fds[EDGE_SLOTS][2];
+	uint64_t n_begun[EDGE_SLOTS], n_ended[EDGE_SLOTS]; /* writes into each channel */
+	int may_lag; /* what was written may be on its way when its writer has returned (TCP) */
 	sem_t ready[EDGE_SLOTS];
 	int n_threads; /* in all processes */
 	int n_rounds;
@@ -42,7 +48,6 @@ struct edge_program {
 	void (*thread)(struct edge_shared *s, int me); /* me: from 1 */
 	int max_threads, max_processes;		       /* 1 thread: processes only */
 	int n_rounds, all_factor; /* rounds of a thread of a pair in the short run; times that for all */
-	unsigned open_percent;	  /* may be undecided or no wait, with a reason beside the table's line */
 };
 
 extern const struct edge_program edge_programs[];

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/msg.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -122,6 +123,7 @@ void edge_init_tcp(struct edge_shared *s, int is_shared)
 {
 	(void)is_shared;
 	init_channels(s, 5);
+	s->may_lag = 1;
 }
 void edge_init_queue(struct edge_shared *s, int is_shared)
 {
@@ -144,7 +146,30 @@ static void pace(int round)
 	edge_outside();
 }
 
-/* With data there already the read is no wait for it, however long the thread is off the processor: no truth then. */
+/* What a reader sees before it waits for a channel or two. Writes count themselves before and after, so what is under
+ * way while it waits is known without any clock. */
+struct look {
+	struct edge_shared *s;
+	int at, other; /* channels; other: -1, none */
+	int is_empty;  /* with data there already the read is no wait for it, however long the thread is off the CPU */
+	uint64_t n_begun, n_ended; /* writes; what had begun had ended before */
+	long n_blocked;		   /* times that this thread blocked */
+};
+
+static uint64_t sum_of(const uint64_t *counts, const struct look *l)
+{
+	return __atomic_load_n(&counts[l->at], __ATOMIC_SEQ_CST) +
+	       (l->other < 0 ? 0 : __atomic_load_n(&counts[l->other], __ATOMIC_SEQ_CST));
+}
+
+static long times_blocked(void)
+{
+	struct rusage r;
+
+	edge_must(getrusage(RUSAGE_THREAD, &r));
+	return r.ru_nvcsw;
+}
+
 static int is_empty(struct edge_shared *s, int at)
 {
 	int n = 0;
@@ -159,6 +184,50 @@ static int is_queue_empty(int queue)
 	return msgctl(queue, IPC_STAT, &ds) == 0 && ds.msg_qnum == 0;
 }
 
+/* Before the channels are looked at: a write that ended by now has left its data in them. */
+static struct look look_at(struct edge_shared *s, int at, int other)
+{
+	struct look l = { .s = s, .at = at, .other = other, .is_empty = 1 };
+
+	l.n_ended = sum_of(s->n_ended, &l);
+	l.n_begun = sum_of(s->n_begun, &l);
+	l.n_blocked = times_blocked();
+	return l;
+}
+
+static struct look look_at_bytes(struct edge_shared *s, int at, int other)
+{
+	struct look l = look_at(s, at, other);
+
+	l.is_empty = is_empty(s, at) && (other < 0 || is_empty(s, other));
+	return l;
+}
+
+/* After the read, whose data tells `truth`. One write began since the look, and none was under way then: it must be
+ * found. The thread blocked: it must be found to have waited, but for a channel that may keep data on its way. */
+static void told(const struct look *l, uint64_t truth)
+{
+	if (l->n_begun > l->n_ended || sum_of(l->s->n_begun, l) != l->n_ended + 1)
+		truth |= EDGE_MAY_BE_OPEN;
+	if (l->s->may_lag || times_blocked() == l->n_blocked)
+		truth |= EDGE_MAY_BE_READY;
+	edge_truth(l->is_empty ? truth : 0);
+}
+
+static void put(struct edge_shared *s, int at, const void *bytes, size_t n)
+{
+	__atomic_add_fetch(&s->n_begun[at], 1, __ATOMIC_SEQ_CST);
+	if (write(s->fds[at][1], bytes, n) != (ssize_t)n)
+		_exit(4);
+	__atomic_add_fetch(&s->n_ended[at], 1, __ATOMIC_SEQ_CST);
+}
+
+static void get(struct edge_shared *s, int at, void *bytes, size_t n)
+{
+	if (read(s->fds[at][0], bytes, n) != (ssize_t)n)
+		_exit(4);
+}
+
 void edge_run_bytes(struct edge_shared *s, int me)
 {
 	edge_object(NULL);
@@ -167,16 +236,14 @@ void edge_run_bytes(struct edge_shared *s, int me)
 		char byte = (char)me;
 
 		if (me % 2) {
-			int empty = is_empty(s, at);
+			struct look look = look_at_bytes(s, at, -1);
 
 			edge_truth(0);
-			if (read(s->fds[at][0], &byte, 1) != 1)
-				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
+			get(s, at, &byte, 1);
+			told(&look, (uint64_t)byte);
 		} else {
 			pace(i);
-			if (write(s->fds[at][1], &byte, 1) != 1)
-				_exit(4);
+			put(s, at, &byte, 1);
 		}
 	}
 }
@@ -189,16 +256,16 @@ void edge_run_eventfd(struct edge_shared *s, int me)
 		uint64_t value = (uint64_t)me;
 
 		if (me % 2) {
+			struct look look = look_at(s, at, -1);
+
 			edge_truth(0);
-			if (read(s->fds[at][0], &value, 8) != 8)
-				_exit(4);
-			edge_truth(value);
+			get(s, at, &value, sizeof value);
+			told(&look, value);
 			edge_must(sem_post(&s->ready[at]));
 		} else {
 			edge_must(sem_wait(&s->ready[at]));
 			pace(i);
-			if (write(s->fds[at][1], &value, 8) != 8)
-				_exit(4);
+			put(s, at, &value, sizeof value);
 		}
 	}
 }
@@ -212,16 +279,16 @@ void edge_run_poll(struct edge_shared *s, int me)
 		char byte = (char)me;
 
 		if (me % 2) {
-			int empty = is_empty(s, at);
+			struct look look = look_at_bytes(s, at, -1);
 
 			edge_truth(0);
-			if (poll(&p, 1, -1) != 1 || read(s->fds[at][0], &byte, 1) != 1)
+			if (poll(&p, 1, -1) != 1)
 				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
+			get(s, at, &byte, 1);
+			told(&look, (uint64_t)byte);
 		} else {
 			pace(i);
-			if (write(s->fds[at][1], &byte, 1) != 1)
-				_exit(4);
+			put(s, at, &byte, 1);
 		}
 	}
 }
@@ -235,18 +302,18 @@ void edge_run_select(struct edge_shared *s, int me)
 		fd_set set;
 
 		if (me % 2) {
-			int empty = is_empty(s, at);
+			struct look look = look_at_bytes(s, at, -1);
 
 			edge_truth(0);
 			FD_ZERO(&set);
 			FD_SET(fd, &set);
-			if (select(fd + 1, &set, NULL, NULL, NULL) != 1 || read(fd, &byte, 1) != 1)
+			if (select(fd + 1, &set, NULL, NULL, NULL) != 1)
 				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
+			get(s, at, &byte, 1);
+			told(&look, (uint64_t)byte);
 		} else {
 			pace(i);
-			if (write(s->fds[at][1], &byte, 1) != 1)
-				_exit(4);
+			put(s, at, &byte, 1);
 		}
 	}
 }
@@ -262,11 +329,11 @@ void edge_run_poll_several(struct edge_shared *s, int me)
 		char byte = (char)me;
 
 		pace(i);
-		if (write(s->fds[channel_of(s, me, i) + i % 2 * n_pairs][1], &byte, 1) != 1)
-			_exit(4);
+		put(s, channel_of(s, me, i) + i % 2 * n_pairs, &byte, 1);
 	}
 	for (int i = 0; i < s->n_rounds && me % 2;) {
-		int at = me / 2 - 1, empty = is_empty(s, at) && is_empty(s, at + n_pairs);
+		int at = me / 2 - 1;
+		struct look look = look_at_bytes(s, at, at + n_pairs);
 		struct pollfd p[2] = { { s->fds[at][0], POLLIN, 0 }, { s->fds[at + n_pairs][0], POLLIN, 0 } };
 		uint64_t truth = EDGE_SET;
 		char byte;
@@ -277,12 +344,11 @@ void edge_run_poll_several(struct edge_shared *s, int me)
 		for (int k = 0; k < 2; k++) {
 			if (!p[k].revents)
 				continue;
-			if (read(p[k].fd, &byte, 1) != 1)
-				_exit(4);
+			get(s, at + k * n_pairs, &byte, 1);
 			truth |= UINT64_C(1) << byte;
 			i++;
 		}
-		edge_truth(empty ? truth : 0);
+		told(&look, truth);
 	}
 }
 
@@ -299,16 +365,16 @@ void edge_run_epoll(struct edge_shared *s, int me)
 		char byte = (char)me;
 
 		if (me % 2) {
-			int empty = is_empty(s, at);
+			struct look look = look_at_bytes(s, at, -1);
 
 			edge_truth(0);
-			if (epoll_wait(set, &e, 1, -1) != 1 || read(*(int *)e.data.ptr, &byte, 1) != 1)
+			if (epoll_wait(set, &e, 1, -1) != 1 || *(int *)e.data.ptr != s->fds[at][0])
 				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
+			get(s, at, &byte, 1);
+			told(&look, (uint64_t)byte);
 		} else {
 			pace(i);
-			if (write(s->fds[channel_of(s, me, i)][1], &byte, 1) != 1)
-				_exit(4);
+			put(s, channel_of(s, me, i), &byte, 1);
 		}
 	}
 }
@@ -322,19 +388,22 @@ void edge_run_queue(struct edge_shared *s, int me)
 
 	edge_object(NULL);
 	for (int i = 0; i < s->n_rounds; i++) {
-		int queue = s->fds[channel_of(s, me, i)][0];
+		int at = channel_of(s, me, i), queue = s->fds[at][0];
 
 		m.who = me;
 		if (me % 2) {
-			int empty = is_queue_empty(queue);
+			struct look look = look_at(s, at, -1);
 
+			look.is_empty = is_queue_empty(queue);
 			edge_truth(0);
 			if (msgrcv(queue, &m, sizeof m.who, 0, 0) != sizeof m.who)
 				_exit(4);
-			edge_truth(empty ? (uint64_t)m.who : 0);
+			told(&look, (uint64_t)m.who);
 		} else {
 			pace(i);
+			__atomic_add_fetch(&s->n_begun[at], 1, __ATOMIC_SEQ_CST);
 			edge_must(msgsnd(queue, &m, sizeof m.who, 0));
+			__atomic_add_fetch(&s->n_ended[at], 1, __ATOMIC_SEQ_CST);
 		}
 	}
 	if (__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST) == s->n_threads)

@@ -199,6 +199,21 @@ static void test_poll(void **state)
 	end();
 }
 
+/* What is polled for is no longer what the connection before left unread. */
+static void test_poll_of_new_connection(void **state)
+{
+	(void)state;
+	begin();
+	moved(one, VP_KIND_SEND, 50, 0, 0);
+	moved(one, VP_KIND_SEND, 100, 5, 8);
+	moved(two, VP_KIND_SEND, 150, 0, 0);
+	moved(two, VP_KIND_SEND, 400, 5, 1);
+	waited(reader, VP_WAIT_POLL, 300, 410);
+	moved(reader, VP_KIND_RECEIVE, 420, 2, 1);
+	assert_int_equal(first_wait()->waker, 2);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_long_receive),
 		cmocka_unit_test(test_unseen_writer),
 		cmocka_unit_test(test_poll),
+		cmocka_unit_test(test_poll_of_new_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
