@@ -196,8 +196,10 @@ static void draw(struct session *s, double now_s)
 	char text[160];
 	double rate;
 
-	if (!s->o->progress || s->o->command || now_s - s->drawn_s < DRAW_EVERY_S)
+	if (!s->o->progress || now_s - s->drawn_s < DRAW_EVERY_S)
 		return;
+	if (s->o->command && s->o->progress->on_terminal && isatty(STDOUT_FILENO))
+		return; /* the command writes there */
 	vprof_recorder_look(s->recorder, &state);
 	rate = (double)(state.n_events - s->drawn_events) / (now_s - s->drawn_s);
 	snprintf(text, sizeof text, "%.0f s: %s events/s, %s lost, %.1f MB", now_s - s->started_s,

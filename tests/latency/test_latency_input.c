@@ -271,7 +271,7 @@ static void test_left_out(void **state)
 	assert_int_equal(in.n_lost, 3);
 	assert_int_equal(in.history.threads.n, 1); /* the client is none of the session's */
 	assert_int_equal(in.history.events.n, 2);
-	expect(&in, 0, 30, 0, "[server] [unknown]");
+	expect(&in, 0, 30, 0, "[server] [code in no file]");
 	expect(&in, 1, 40, VPROF_LATENCY_NEW_CALL, USER " | sys_read vfs_read");
 	vprof_latency_input_release(&in);
 }

@@ -279,7 +279,7 @@ static uint32_t find_place(struct vprof_stack_frames *g, uint32_t file, uint64_t
 		if (slot->file == file && slot->address == address && slot->at == in)
 			return i;
 	}
-	p.function = file == VPROF_NONE ? find_function(g, "[unknown]", "", VPROF_LATENCY_PROGRAM) :
+	p.function = file == VPROF_NONE ? find_function(g, "[code in no file]", "", VPROF_LATENCY_PROGRAM) :
 					  name_address(g, file, address, in);
 	slot = p.function == VPROF_NONE ? NULL : VPROF_PUSH(&g->places);
 	if (!slot)
