@@ -19,7 +19,7 @@ loader.exec_module(servers)
 PG = ["-h", "127.0.0.1", "-p", str(servers.POSTGRES_PORT), "-U", "postgres"]
 NGINX_PORT, MARIADB_PORT = 18081, 13306
 CLIENT, RESOLVER = "10.9.8.7", "10.9.8.53"  # addresses of the network namespace's loopback interface
-RESOLVER_DELAY = 0.003  # s
+RESOLVER_DELAY = 0.02  # s
 
 
 def sql(text):
