@@ -9,6 +9,7 @@
 
 #include "common/array.h"
 #include "common/elf/unwinder.h"
+#include "common/files.h"
 #include "trace/clock.h"
 
 #define OPEN_MAX 8		   /* images with their files open */
@@ -224,6 +225,35 @@ struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid)
 		if (images->forks.v[i].pid == pid)
 			parent = current_image(images, images->forks.v[i].parent_pid);
 	return image ? image : add_image(images, pid, parent, !parent || !parent->maps);
+}
+
+/* A hash of the files whose code is mapped, and where. */
+static uint64_t hash_code(const char *maps)
+{
+	char path[VP_PATH_MAX], rights[8];
+	uint64_t start, hash = VPROF_HASH_SEED;
+
+	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL)
+		if (sscanf(line, "%" SCNx64 "-%*x %7s %*x %*s %*d %4095[^\n]", &start, rights, path) == 3 &&
+		    path[0] == '/' && rights[2] == 'x')
+			hash = vprof_mix(vprof_hash(hash, path, strlen(path)) + start);
+	return hash;
+}
+
+void vprof_images_look(struct vprof_images *images, struct vprof_image *image)
+{
+	uint64_t now_ns = vprof_clock_monotonic_ns();
+	size_t n;
+	char *maps;
+
+	if (!image->is_current || now_ns - image->read_ns <= image->refresh_ns)
+		return;
+	maps = read_maps(image->pid, &n);
+	if (maps && hash_code(maps) != hash_code(image->maps) && add_image(images, image->pid, image, 1))
+		image->is_current = 0;
+	image->read_ns = now_ns;
+	image->refresh_ns = image->refresh_ns < REFRESH_MOST_NS / 2 ? 2 * image->refresh_ns : REFRESH_MOST_NS;
+	free(maps);
 }
 
 static void end_image(struct vprof_images *images, uint32_t pid)

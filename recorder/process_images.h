@@ -21,6 +21,10 @@ void vprof_images_free(struct vprof_images *images);
  * executed another program, that of the process that it was forked from; if it is gone, an empty one. NULL: no memory.
  */
 struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid);
+
+/* If its mappings have not been read for a while and there is code in others now, the process gets a new image beside
+ * this one, for stacks that this one does not explain. */
+void vprof_images_look(struct vprof_images *images, struct vprof_image *image);
 void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_t pid);
 void vprof_images_forget(struct vprof_images *images, uint32_t pid); /* it executes another program */
 

@@ -188,6 +188,7 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 		s->queue.n--;
 		return;
 	}
+	vprof_images_look(s->images, slot->image); /* while the process is there: unwinding may come much later */
 	n_bytes = bytes_of(stack);
 	memcpy(slot->copy, stack, n_bytes);
 	s->n_bytes += n_bytes;

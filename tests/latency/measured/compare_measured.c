@@ -37,6 +37,7 @@ static VPROF_ARRAY(struct instance) instances;
 static VPROF_ARRAY(struct function) functions;
 static struct measured_run run;
 static const char *wanted;
+static int is_wrapped; /* the runtime has a function of this name around it, which is part of what is measured */
 static unsigned char *has_frame; /* [codes] */
 
 static int by_time(const void *a, const void *b)
@@ -64,9 +65,34 @@ static int by_total(const void *a, const void *b)
 	return x->total_ns != y->total_ns ? (x->total_ns > y->total_ns ? -1 : 1) : 0;
 }
 
+/* The C library has one function by several names: open, open64, __open64. */
+static int is_same(const char *name, const char *as)
+{
+	size_t n, n_as;
+
+	name += strspn(name, "_");
+	as += strspn(as, "_");
+	n = strlen(name);
+	n_as = strlen(as);
+	n -= n > 2 && !strcmp(name + n - 2, "64") ? 2 : 0;
+	n_as -= n_as > 2 && !strcmp(as + n_as - 2, "64") ? 2 : 0;
+	return n == n_as && !memcmp(name, as, n);
+}
+
 static int is_wanted(const struct vprof_latency_function *f)
 {
-	return !strcmp(f->name, wanted) && strncmp(f->file, "libvprof", 8) != 0; /* the runtime's wrapper is none */
+	if (!strncmp(f->file, "libvprof", 8))
+		return !strcmp(f->name, wanted);
+	return !is_wrapped && (strncmp(f->file, "libc.so", 7) ? !strcmp(f->name, wanted) : is_same(f->name, wanted));
+}
+
+static void want(const char *name)
+{
+	wanted = name;
+	is_wrapped = 0;
+	for (size_t i = 0; i < run.input.history.functions.n && !is_wrapped; i++)
+		is_wrapped = !strncmp(run.input.history.functions.v[i].file, "libvprof", 8) &&
+			     !strcmp(run.input.history.functions.v[i].name, name);
 }
 
 static int collect(void *unused, const struct vprof_latency_instance *i)
@@ -99,7 +125,7 @@ static void infer(const char *name)
 					     .gaps = &gaps,
 					     .instance = collect };
 
-	wanted = name;
+	want(name);
 	instances.n = 0;
 	for (uint32_t i = 0; i < run.input.history.threads.n; i++)
 		if (vprof_latency_infer(&g, i))
@@ -211,6 +237,14 @@ static int is_linked(const char *name)
 	return 0;
 }
 
+/* One probe for functions that a macro makes: their calls are not told apart. */
+static int is_several(uint32_t code)
+{
+	const struct vprof_probe *p = vprof_plan_probe(run.plan, code);
+
+	return p && p->display && strstr(p->display, " (+");
+}
+
 static const char *name_of(uint32_t code)
 {
 	const struct vprof_probe *p = vprof_plan_probe(run.plan, code);
@@ -224,9 +258,9 @@ static uint32_t find_frames(void)
 
 	has_frame = calloc(n + 1, 1);
 	for (size_t i = 0; i < run.calls.n; i++) {
-		if (i && run.calls.v[i].code == run.calls.v[i - 1].code)
+		if ((i && run.calls.v[i].code == run.calls.v[i - 1].code) || is_several(run.calls.v[i].code))
 			continue;
-		wanted = name_of(run.calls.v[i].code);
+		want(name_of(run.calls.v[i].code));
 		for (size_t k = 0; k < run.input.history.functions.n && !has_frame[run.calls.v[i].code]; k++)
 			has_frame[run.calls.v[i].code] = (unsigned char)is_wanted(&run.input.history.functions.v[k]);
 		if (!has_frame[run.calls.v[i].code])
@@ -238,7 +272,7 @@ static uint32_t find_frames(void)
 static void compare(size_t top)
 {
 	struct function all = { .name = "all" };
-	size_t n_inlined = 0, n_never = 0;
+	size_t n_inlined = 0, n_never = 0, n_several = 0;
 	uint32_t n_codes = find_frames();
 
 	coverage_find_contexts(&run, has_frame, n_codes);
@@ -248,7 +282,8 @@ static void compare(size_t top)
 		for (end = i; end < run.calls.n && run.calls.v[end].code == run.calls.v[i].code;)
 			end++;
 		f.n = end - i;
-		n_inlined += !has_frame[run.calls.v[i].code];
+		n_several += (size_t)is_several(run.calls.v[i].code);
+		n_inlined += !has_frame[run.calls.v[i].code] && !is_several(run.calls.v[i].code);
 		n_never += has_frame[run.calls.v[i].code] == 2;
 		if (!has_frame[run.calls.v[i].code])
 			continue;
@@ -264,8 +299,8 @@ static void compare(size_t top)
 	for (size_t i = 0; i < functions.n && i < top; i++)
 		print(&functions.v[i]);
 	print(&all);
-	printf("%zu functions compared, %zu of them never seen; %zu others are inlined\n", functions.n, n_never,
-	       n_inlined);
+	printf("%zu functions compared, %zu of them never seen; %zu others are inlined, %zu stand for several\n",
+	       functions.n, n_never, n_inlined, n_several);
 	coverage_print(&run, has_frame);
 }
 

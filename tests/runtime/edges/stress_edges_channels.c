@@ -153,21 +153,13 @@ struct look {
 	int at, other; /* channels; other: -1, none */
 	int is_empty;  /* with data there already the read is no wait for it, however long the thread is off the CPU */
 	uint64_t n_begun, n_ended; /* writes; what had begun had ended before */
-	long n_blocked;		   /* times that this thread blocked */
+	struct rusage used;
 };
 
 static uint64_t sum_of(const uint64_t *counts, const struct look *l)
 {
 	return __atomic_load_n(&counts[l->at], __ATOMIC_SEQ_CST) +
 	       (l->other < 0 ? 0 : __atomic_load_n(&counts[l->other], __ATOMIC_SEQ_CST));
-}
-
-static long times_blocked(void)
-{
-	struct rusage r;
-
-	edge_must(getrusage(RUSAGE_THREAD, &r));
-	return r.ru_nvcsw;
 }
 
 static int is_empty(struct edge_shared *s, int at)
@@ -191,7 +183,6 @@ static struct look look_at(struct edge_shared *s, int at, int other)
 
 	l.n_ended = sum_of(s->n_ended, &l);
 	l.n_begun = sum_of(s->n_begun, &l);
-	l.n_blocked = times_blocked();
 	return l;
 }
 
@@ -203,13 +194,29 @@ static struct look look_at_bytes(struct edge_shared *s, int at, int other)
 	return l;
 }
 
+static void wait_begins(struct look *l)
+{
+	edge_truth(0);
+	edge_must(getrusage(RUSAGE_THREAD, &l->used));
+}
+
+/* Did this thread block since, and not for a page? */
+static int has_blocked(const struct look *l)
+{
+	struct rusage now;
+
+	edge_must(getrusage(RUSAGE_THREAD, &now));
+	return now.ru_nvcsw != l->used.ru_nvcsw && now.ru_minflt == l->used.ru_minflt &&
+	       now.ru_majflt == l->used.ru_majflt;
+}
+
 /* After the read, whose data tells `truth`. One write began since the look, and none was under way then: it must be
  * found. The thread blocked: it must be found to have waited, but for a channel that may keep data on its way. */
 static void told(const struct look *l, uint64_t truth)
 {
 	if (l->n_begun > l->n_ended || sum_of(l->s->n_begun, l) != l->n_ended + 1)
 		truth |= EDGE_MAY_BE_OPEN;
-	if (l->s->may_lag || times_blocked() == l->n_blocked)
+	if (l->s->may_lag || !has_blocked(l))
 		truth |= EDGE_MAY_BE_READY;
 	edge_truth(l->is_empty ? truth : 0);
 }
@@ -238,7 +245,7 @@ void edge_run_bytes(struct edge_shared *s, int me)
 		if (me % 2) {
 			struct look look = look_at_bytes(s, at, -1);
 
-			edge_truth(0);
+			wait_begins(&look);
 			get(s, at, &byte, 1);
 			told(&look, (uint64_t)byte);
 		} else {
@@ -258,7 +265,7 @@ void edge_run_eventfd(struct edge_shared *s, int me)
 		if (me % 2) {
 			struct look look = look_at(s, at, -1);
 
-			edge_truth(0);
+			wait_begins(&look);
 			get(s, at, &value, sizeof value);
 			told(&look, value);
 			edge_must(sem_post(&s->ready[at]));
@@ -281,7 +288,7 @@ void edge_run_poll(struct edge_shared *s, int me)
 		if (me % 2) {
 			struct look look = look_at_bytes(s, at, -1);
 
-			edge_truth(0);
+			wait_begins(&look);
 			if (poll(&p, 1, -1) != 1)
 				_exit(4);
 			get(s, at, &byte, 1);
@@ -304,7 +311,7 @@ void edge_run_select(struct edge_shared *s, int me)
 		if (me % 2) {
 			struct look look = look_at_bytes(s, at, -1);
 
-			edge_truth(0);
+			wait_begins(&look);
 			FD_ZERO(&set);
 			FD_SET(fd, &set);
 			if (select(fd + 1, &set, NULL, NULL, NULL) != 1)
@@ -338,7 +345,7 @@ void edge_run_poll_several(struct edge_shared *s, int me)
 		uint64_t truth = EDGE_SET;
 		char byte;
 
-		edge_truth(0);
+		wait_begins(&look);
 		if (poll(p, 2, -1) < 1)
 			_exit(4);
 		for (int k = 0; k < 2; k++) {
@@ -367,7 +374,7 @@ void edge_run_epoll(struct edge_shared *s, int me)
 		if (me % 2) {
 			struct look look = look_at_bytes(s, at, -1);
 
-			edge_truth(0);
+			wait_begins(&look);
 			if (epoll_wait(set, &e, 1, -1) != 1 || *(int *)e.data.ptr != s->fds[at][0])
 				_exit(4);
 			get(s, at, &byte, 1);
@@ -395,7 +402,7 @@ void edge_run_queue(struct edge_shared *s, int me)
 			struct look look = look_at(s, at, -1);
 
 			look.is_empty = is_queue_empty(queue);
-			edge_truth(0);
+			wait_begins(&look);
 			if (msgrcv(queue, &m, sizeof m.who, 0, 0) != sizeof m.who)
 				_exit(4);
 			told(&look, (uint64_t)m.who);
