@@ -142,22 +142,35 @@ static int open_image(struct vprof_images *images, struct vprof_image *image)
 	return image->unwinder != NULL;
 }
 
+/* The next mapping of a file at or behind *line, which becomes the line behind it; 0: there is none. */
+static int next_file(const char **line, uint64_t *start, int *is_code, char path[VP_PATH_MAX])
+{
+	char rights[8];
+	int is_file = 0;
+
+	while (*line && **line && !is_file) {
+		is_file = sscanf(*line, "%" SCNx64 "-%*x %7s %*x %*s %*d %4095[^\n]", start, rights, path) == 3 &&
+			  path[0] == '/';
+		*line = strchr(*line, '\n');
+		*line += *line != NULL;
+	}
+	*is_code = is_file && rights[2] == 'x';
+	return is_file;
+}
+
 /* The lowest address of code in files other than the program's own, which is the first; 0: there is none, or only that
  * of the dynamic linker, which is about to map the others. */
 static uint64_t find_libraries(const char *maps)
 {
-	char program[VP_PATH_MAX], path[VP_PATH_MAX], rights[8];
+	char program[VP_PATH_MAX], path[VP_PATH_MAX];
 	uint64_t lowest = 0, start;
-	int n = 0;
+	int n = 0, is_code;
 
 	program[0] = 0;
-	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-		if (sscanf(line, "%" SCNx64 "-%*x %7s %*x %*s %*d %4095[^\n]", &start, rights, path) != 3 ||
-		    path[0] != '/')
-			continue;
+	while (next_file(&maps, &start, &is_code, path)) {
 		if (!program[0])
 			strcpy(program, path);
-		if (rights[2] != 'x' || !strcmp(path, program))
+		if (!is_code || !strcmp(path, program))
 			continue;
 		n++;
 		if (!lowest || start < lowest)
@@ -174,6 +187,11 @@ static void tell_libraries(struct vprof_images *images, const struct vprof_image
 		bpf_map_update_elem(images->libraries, &image->pid, &begin, BPF_ANY);
 }
 
+static uint64_t refresh_after(uint64_t refresh_ns)
+{
+	return refresh_ns < REFRESH_MOST_NS / 2 ? 2 * refresh_ns : REFRESH_MOST_NS;
+}
+
 /* `inherited`: used if the process is gone, or is not asked for its own mappings; NULL: it has nothing then. */
 static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, const struct vprof_image *inherited,
 				     int is_own)
@@ -187,9 +205,7 @@ static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, 
 		return NULL;
 	image->pid = pid;
 	image->is_current = 1;
-	image->refresh_ns = !inherited || inherited->pid != pid		? REFRESH_NS :
-			    inherited->refresh_ns < REFRESH_MOST_NS / 2 ? 2 * inherited->refresh_ns :
-									  REFRESH_MOST_NS;
+	image->refresh_ns = inherited && inherited->pid == pid ? refresh_after(inherited->refresh_ns) : REFRESH_NS;
 	image->read_ns = vprof_clock_monotonic_ns();
 	vprof_gather_init(&image->table, &whose, images->store, images->arg);
 	image->maps = is_own ? read_maps(pid, &image->n_maps) : NULL;
@@ -230,12 +246,12 @@ struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid)
 /* A hash of the files whose code is mapped, and where. */
 static uint64_t hash_code(const char *maps)
 {
-	char path[VP_PATH_MAX], rights[8];
 	uint64_t start, hash = VPROF_HASH_SEED;
+	char path[VP_PATH_MAX];
+	int is_code;
 
-	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL)
-		if (sscanf(line, "%" SCNx64 "-%*x %7s %*x %*s %*d %4095[^\n]", &start, rights, path) == 3 &&
-		    path[0] == '/' && rights[2] == 'x')
+	while (next_file(&maps, &start, &is_code, path))
+		if (is_code)
 			hash = vprof_mix(vprof_hash(hash, path, strlen(path)) + start);
 	return hash;
 }
@@ -252,7 +268,7 @@ void vprof_images_look(struct vprof_images *images, struct vprof_image *image)
 	if (maps && hash_code(maps) != hash_code(image->maps) && add_image(images, image->pid, image, 1))
 		image->is_current = 0;
 	image->read_ns = now_ns;
-	image->refresh_ns = image->refresh_ns < REFRESH_MOST_NS / 2 ? 2 * image->refresh_ns : REFRESH_MOST_NS;
+	image->refresh_ns = refresh_after(image->refresh_ns);
 	free(maps);
 }
 

@@ -73,7 +73,7 @@ static void judge_line(const struct vprof_timeline *t, const struct vprof_thread
 	for (size_t i = 0; i < line->amounts.n; i++) {
 		const struct vprof_amount *a = &line->amounts.v[i];
 		const struct vprof_wait *wait = NULL;
-		int is_excused;
+		int is_excused = 0;
 
 		if (a->name == names[EDGE_OBJECT])
 			object = (uint64_t)a->amount;
@@ -94,10 +94,8 @@ static void judge_line(const struct vprof_timeline *t, const struct vprof_thread
 			is_excused = ((uint64_t)a->amount & EDGE_MAY_BE_READY) != 0;
 		} else if (wait->waker == VPROF_NONE) {
 			v->n_missed++;
-			is_excused = 0;
 		} else if (!allowed((uint64_t)a->amount, me[wait->waker])) {
 			v->n_wrong++;
-			is_excused = 0;
 		} else {
 			continue;
 		}

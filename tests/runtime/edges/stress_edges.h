@@ -11,10 +11,8 @@
 extern "C" {
 #endif
 
-#define EDGE_SET (UINT64_C(1) << 62) /* the truth is a set of threads, bit by number */
-#define EDGE_MAY_BE_OPEN                                                                                               \
-	(UINT64_C(1) << 61)		      /* several threads could have ended the wait, as the program saw itself  \
-					       */
+#define EDGE_SET (UINT64_C(1) << 62)	      /* the truth is a set of threads, bit by number */
+#define EDGE_MAY_BE_OPEN (UINT64_C(1) << 61)  /* the program saw several that could have ended the wait */
 #define EDGE_MAY_BE_READY (UINT64_C(1) << 60) /* the thread did not block, so that it may be no wait */
 #define EDGE_ANY_POLL 1			      /* as the object: the waits of polls; 0: every wait */
 #define EDGE_SLOTS 64

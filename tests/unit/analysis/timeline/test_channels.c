@@ -75,16 +75,21 @@ static void test_bytes_are_counted(void **state)
 	end();
 }
 
-/* A port is used again; of the connection before, bytes were left unread. */
-static void test_new_connection_leaves_the_unread(void **state)
+/* A port is used again; of the connection before, bytes are left unread. */
+static void begin_with_used_port(void)
 {
-	(void)state;
 	begin();
 	moved(one, VP_KIND_SEND, 50, 0, 0);
 	moved(one, VP_KIND_SEND, 100, 5, 8);
-	moved(reader, VP_KIND_RECEIVE, 120, 5, 3);
 	moved(two, VP_KIND_SEND, 150, 0, 0);
 	moved(two, VP_KIND_SEND, 400, 5, 1);
+}
+
+static void test_new_connection_leaves_the_unread(void **state)
+{
+	(void)state;
+	begin_with_used_port();
+	moved(reader, VP_KIND_RECEIVE, 120, 5, 3);
 	waited(reader, VP_WAIT_SOCKET, 300, 410);
 	moved(reader, VP_KIND_RECEIVE, 410, 110, 1);
 	assert_int_equal(first_wait()->waker, 2);
@@ -203,11 +208,7 @@ static void test_poll(void **state)
 static void test_poll_of_new_connection(void **state)
 {
 	(void)state;
-	begin();
-	moved(one, VP_KIND_SEND, 50, 0, 0);
-	moved(one, VP_KIND_SEND, 100, 5, 8);
-	moved(two, VP_KIND_SEND, 150, 0, 0);
-	moved(two, VP_KIND_SEND, 400, 5, 1);
+	begin_with_used_port();
 	waited(reader, VP_WAIT_POLL, 300, 410);
 	moved(reader, VP_KIND_RECEIVE, 420, 2, 1);
 	assert_int_equal(first_wait()->waker, 2);
