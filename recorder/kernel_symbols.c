@@ -9,6 +9,7 @@
 
 #include "common/arena.h"
 #include "common/array.h"
+#include "common/error.h"
 #include "common/search.h"
 
 struct symbol {
@@ -73,4 +74,21 @@ const char *vprof_kernel_symbols_find(const struct vprof_kernel_symbols *s, uint
 		return NULL;
 	*start = s->v.v[n - 1].address;
 	return s->v.v[n - 1].name;
+}
+
+int vprof_kernel_symbols_range(const struct vprof_kernel_symbols *s, const char *name, unsigned long long *begin,
+			       unsigned long long *end)
+{
+	for (size_t i = 0; i < s->v.n; i++) {
+		uint64_t address = s->v.v[i].address;
+
+		if (strcmp(s->v.v[i].name, name))
+			continue;
+		while (i < s->v.n && s->v.v[i].address == address)
+			i++;
+		*begin = address;
+		*end = i < s->v.n ? s->v.v[i].address : address + 1;
+		return VPROF_OK;
+	}
+	return VPROF_ERR_MISSING;
 }

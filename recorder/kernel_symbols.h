@@ -15,4 +15,9 @@ void vprof_kernel_symbols_free(struct vprof_kernel_symbols *s);
  * NULL: unknown. O(log n). */
 const char *vprof_kernel_symbols_find(const struct vprof_kernel_symbols *s, uint64_t address, uint64_t *start);
 
+/* From where to where a function's code lies, up to the next symbol. VPROF_ERR_MISSING: the kernel has none of this
+ * name. O(n). */
+int vprof_kernel_symbols_range(const struct vprof_kernel_symbols *s, const char *name, unsigned long long *begin,
+			       unsigned long long *end);
+
 #endif

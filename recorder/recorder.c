@@ -27,6 +27,7 @@
 #include "recorder/proc_tasks.h"
 #include "recorder/requirements.h"
 #include "recorder/rings.h"
+#include "recorder/soft_interrupts.h"
 #include "recorder/stack_windows.h"
 #include "trace/kernel_events.h"
 
@@ -45,6 +46,7 @@ struct vprof_recorder {
 	struct vprof_gather table; /* of the machine */
 	struct vprof_stacks *stacks;
 	struct vprof_stack_windows windows;
+	struct vprof_soft_interrupts soft_interrupts;
 	uint64_t last_clock_ns;
 	uint64_t n_missed; /* by programs that interrupted themselves */
 	uint32_t kinds;
@@ -279,6 +281,9 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (ret)
 		return refuse(err, "to attach the recording programs", ret);
 	attach_vectors(r);
+	vprof_soft_interrupts_start(&r->soft_interrupts, r->bpf,
+				    (r->kinds & VP_KERNEL_CONTEXT) && (r->kinds & VP_KERNEL_NET) &&
+					    !(r->kinds & VP_KERNEL_INTERRUPTS));
 	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
 	if (!ret && (r->kinds & VP_KERNEL_STACKS)) {
 		vprof_stack_windows_start(&r->windows, r->bpf, r->rings, &r->table, r->o.budget, r->o.by_hand);
@@ -451,6 +456,9 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 	tell_clock(r);
 	if (!r->is_stopped && (r->kinds & VP_KERNEL_WINDOWS))
 		vprof_stack_windows_step(&r->windows);
+	if (!r->is_stopped)
+		vprof_soft_interrupts_step(&r->soft_interrupts, vprof_clock_monotonic_ns(),
+					   (r->kinds & VP_KERNEL_WINDOWS) != 0);
 	if (r->stacks)
 		vprof_stacks_work(r->stacks, STACKS_WORK_NS, 0);
 	return n;
@@ -529,6 +537,7 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	state->n_not_followed = r->bpf->bss->n_not_followed;
 	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;
+	state->looks_up = r->soft_interrupts.is_left;
 	state->n_windows = r->kinds & VP_KERNEL_WINDOWS ? r->windows.n : 0;
 	state->observed_s = vprof_stack_windows_observed_s(&r->windows);
 	if (state->n_windows)

@@ -69,6 +69,22 @@ struct vp_ring_account {
 	unsigned long long unused[5];
 };
 
+/* The kernel's functions by which a wake-up's stack tells the soft interrupt that it lies in. */
+struct vp_ring_range { /* of addresses; end 0: the kernel has no such function */
+	unsigned long long begin, end;
+};
+
+#define VP_RING_SOFTIRQS 10 /* kinds, in the kernel's order */
+
+struct vp_ring_softirqs {
+	struct vp_ring_range run[2]; /* what calls the actions */
+	struct vp_ring_range actions[VP_RING_SOFTIRQS];
+	struct vp_ring_range
+		backlog;      /* takes in packets that were not received by a device: loopback's, and virtual ones' */
+	unsigned int network; /* the namespace whose interfaces the recorder looks at */
+	unsigned int are_known;
+};
+
 #define VP_RING_STACK_BYTES (31 * 1024) /* of a user stack's memory, at most: what a CPU's map entry has room for */
 #define VP_RING_STACK_USUAL 16384	/* ... unless it is known to be deeper */
 #define VP_RING_REGISTERS 8		/* ip, sp, bp, bx, r12 to r15 */

@@ -53,6 +53,18 @@ struct thread_struct { /* x86 */
 	unsigned long fsbase;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
 struct task_struct {
 	struct thread_struct thread;
 	void *stack;
@@ -61,6 +73,7 @@ struct task_struct {
 	int pid, tgid, exit_code;
 	struct task_struct *real_parent;
 	struct signal_struct *signal;
+	struct nsproxy *nsproxy;
 	char comm[16];
 };
 
@@ -86,14 +99,6 @@ struct net_device {
 struct sk_buff {
 	unsigned int len;
 	struct net_device *dev;
-};
-
-struct ns_common {
-	unsigned int inum;
-};
-
-struct net {
-	struct ns_common ns;
 };
 
 typedef struct {

@@ -27,6 +27,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define PF_KTHREAD 0x00200000
 #define IFF_LOOPBACK 8
+#define LOOPBACK 1 /* the kernel gives this number to each network's first interface */
 
 /* the kernel's task states, as sched_switch has them */
 #define STATE_INTERRUPTIBLE 1
@@ -86,49 +87,12 @@ struct { /* on their way through a disk: address -> state */
 	__type(value, struct request_state);
 } requests SEC(".maps");
 
-/* What a CPU's interrupts are busy with. */
-struct cpu_state {
-	__u64 irq_ns, softirq_ns; /* when they began */
-	__u32 irq;		  /* number + 1, 0: none */
-	__u32 softirq;		  /* enum vp_context, TASK: none */
-	__u32 n_vectors;	  /* other hard interrupts: the timer's, calls by other CPUs */
-	__u32 in_timer;
-	__u32 device, is_device_of_irq; /* whose request was completed last, in this interrupt */
-	__u32 interface, is_loopback;	/* that the last packet came in by, in this interrupt; 0: none */
-	__u64 running;			/* the task_struct that this CPU switched to last; 0: not known yet */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_state);
-} cpus SEC(".maps");
-
 __u64 n_lost[CPUS_MAX];
 __u64 n_requests;
 __u64 n_stacks_lost;  /* for which a ring had no room; each was tried again */
 __u64 n_followed;     /* by their parent or name */
 __u64 n_unseen;	      /* switches of which the kernel did not tell these programs, at least; see count_unseen */
 __u64 n_not_followed; /* processes and wakers for which the tables had no room */
-
-static __always_inline struct cpu_state *this_cpu(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&cpus, &zero);
-}
-
-/* The kernel's own count of what it is nested in is out of reach: its address is known only to kernels that were built
- * with KALLSYMS_ALL. So entries and exits are followed. */
-static __always_inline __u8 context_of(const struct cpu_state *cpu)
-{
-	if (!cpu)
-		return VP_CONTEXT_TASK;
-	if (cpu->irq || cpu->n_vectors || (cpu->in_timer && cpu->softirq != VP_CONTEXT_HRTIMER))
-		return VP_CONTEXT_HARDIRQ;
-	return cpu->softirq;
-}
 
 /* The verifier must see the bound right before the use, where the compiler would drop it. */
 static __always_inline __u64 *session_word(__u32 pid)
@@ -249,6 +213,7 @@ static __always_inline void follow_waker(struct task_struct *task)
 #include "windows.bpf.h"
 
 #include "calls.bpf.h"
+#include "interrupts.bpf.h"
 #include "stacks.bpf.h"
 
 static __always_inline __u8 state_of(unsigned int state, int preempted)
@@ -280,14 +245,6 @@ static __always_inline void forget_dead(struct task_struct *task)
 }
 
 #include "sockets.bpf.h"
-
-/* No interrupt is under way where a CPU switches: if the end of one was not told, that is made good here. */
-static __always_inline void end_interrupts(struct cpu_state *cpu)
-{
-	cpu->irq = cpu->is_device_of_irq = 0;
-	cpu->softirq = VP_CONTEXT_TASK;
-	cpu->n_vectors = cpu->in_timer = 0;
-}
 
 /* A CPU switches from the thread that it switched to before; from another, and a switch in between was not told. Some
  * virtual machines' kernels leave out about one in a thousand, mostly where a CPU becomes busy, to their own tracer,
@@ -342,37 +299,6 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 	return 0;
 }
 
-static __always_inline __u8 source_of(__u8 context, const struct cpu_state *cpu, __u32 *id)
-{
-	*id = 0;
-	if (!cpu || context == VP_CONTEXT_TASK)
-		return VP_SOURCE_NONE;
-	if (context == VP_CONTEXT_HARDIRQ) {
-		if (cpu->in_timer)
-			return VP_SOURCE_TIMER;
-		if (cpu->irq && cpu->is_device_of_irq) {
-			*id = cpu->device;
-			return VP_SOURCE_BLOCK;
-		}
-		*id = cpu->irq - 1;
-		if (cpu->irq)
-			return VP_SOURCE_IRQ;
-		*id = 0;
-		return VP_SOURCE_NONE;
-	}
-	if (context == VP_CONTEXT_TIMER || context == VP_CONTEXT_HRTIMER)
-		return VP_SOURCE_TIMER;
-	if (context == VP_CONTEXT_BLOCK && cpu->device) {
-		*id = cpu->device;
-		return VP_SOURCE_BLOCK;
-	}
-	if (context == VP_CONTEXT_NET_RX && cpu->interface) {
-		*id = cpu->interface;
-		return VP_SOURCE_NET;
-	}
-	return VP_SOURCE_NONE;
-}
-
 SEC("tp_btf/sched_waking")
 int BPF_PROG(record_waking, struct task_struct *task)
 {
@@ -380,15 +306,13 @@ int BPF_PROG(record_waking, struct task_struct *task)
 	struct stack_hashes stacks = { 0, 0 };
 	struct cpu_state *cpu = this_cpu();
 	struct vp_ring_event *e;
-	__u8 context, source;
+	struct woken_by by;
 	__u64 began;
-	__u32 id;
 
 	if (!is_recorded(task))
 		return 0;
-	context = context_of(cpu);
-	source = source_of(context, cpu, &id);
-	if (context == VP_CONTEXT_TASK || (source == VP_SOURCE_NET && cpu && cpu->is_loopback)) {
+	find_waker(ctx, current, task, cpu, &by);
+	if (by.is_thread) {
 		follow_waker(current);
 		count_woken();
 		if (records_stacks && current->pid && may_take_stacks()) {
@@ -397,20 +321,20 @@ int BPF_PROG(record_waking, struct task_struct *task)
 			end_cost(began);
 		}
 	}
-	if (records_sockets && context == VP_CONTEXT_TASK) {
-		id = futex_of(task);
-		source = id ? VP_SOURCE_FUTEX : VP_SOURCE_NONE;
+	if (records_sockets && by.context == VP_CONTEXT_TASK) {
+		by.id = futex_of(task);
+		by.source = by.id ? VP_SOURCE_FUTEX : VP_SOURCE_NONE;
 	}
 	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
 	if (!e)
 		return 0;
-	e->context = context;
-	e->detail = source;
+	e->context = by.context;
+	e->detail = by.source;
 	e->tid = task->pid;
 	e->other = current->pid;
 	e->kernel_stack = stacks.kernel;
 	e->user_stack = stacks.user;
-	e->source_id = id;
+	e->source_id = by.id;
 	submit(e);
 	return 0;
 }
@@ -520,129 +444,6 @@ int BPF_PROG(record_rename, struct task_struct *task, const char *comm)
 	e->task.parent_pid = BPF_CORE_READ(task, real_parent, tgid);
 	bpf_probe_read_kernel_str(e->task.comm, sizeof e->task.comm, comm);
 	submit(e);
-	return 0;
-}
-
-/* Of the session or of a waker's, so that what these two did not do is known. */
-static __always_inline void tell_interrupt(__u64 began_ns, __u8 context, __u32 irq)
-{
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct vp_ring_event *e;
-
-	if (!began_ns || !is_recorded(current))
-		return;
-	e = reserve(BYTES_UP_TO(amount), VP_KIND_KERNEL_INTERRUPT);
-	if (!e)
-		return;
-	e->context = context;
-	e->detail = 0;
-	e->tid = current->pid;
-	e->other = irq;
-	e->amount = e->ns - began_ns;
-	submit(e);
-}
-
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(enter_irq, int irq, struct irqaction *action)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (!cpu)
-		return 0;
-	cpu->irq = (__u32)irq + 1;
-	cpu->is_device_of_irq = 0;
-	if (records_interrupts)
-		cpu->irq_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(leave_irq, int irq, struct irqaction *action, int result)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (!cpu)
-		return 0;
-	cpu->irq = cpu->is_device_of_irq = 0;
-	if (records_interrupts)
-		tell_interrupt(cpu->irq_ns, VP_CONTEXT_HARDIRQ, (__u32)irq);
-	return 0;
-}
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(enter_softirq, unsigned int vector)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (!cpu)
-		return 0;
-	cpu->softirq = vector < VP_CONTEXT_COUNT - VP_CONTEXT_SOFTIRQ ? VP_CONTEXT_SOFTIRQ + vector :
-									VP_CONTEXT_SOFTIRQ;
-	cpu->device = cpu->interface = cpu->is_loopback = 0;
-	if (records_interrupts)
-		cpu->softirq_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(leave_softirq, unsigned int vector)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (!cpu)
-		return 0;
-	if (records_interrupts)
-		tell_interrupt(cpu->softirq_ns, cpu->softirq, 0);
-	cpu->softirq = VP_CONTEXT_TASK;
-	return 0;
-}
-
-/* Attached to whichever of local_timer, call_function_single and irq_work (x86) or ipi (aarch64) the kernel has. */
-SEC("raw_tp")
-int enter_vector(void *context)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (cpu)
-		cpu->n_vectors++;
-	return 0;
-}
-
-SEC("raw_tp")
-int leave_vector(void *context)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (cpu && cpu->n_vectors)
-		cpu->n_vectors--;
-	return 0;
-}
-
-SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(enter_timer, struct hrtimer *timer)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (cpu)
-		cpu->in_timer = 1;
-	return 0;
-}
-
-SEC("tp_btf/hrtimer_expire_exit")
-int BPF_PROG(leave_timer, struct hrtimer *timer)
-{
-	struct cpu_state *cpu = this_cpu();
-
-	count_interrupt();
-	if (cpu)
-		cpu->in_timer = 0;
 	return 0;
 }
 

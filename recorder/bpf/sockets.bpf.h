@@ -321,22 +321,6 @@ static __always_inline __u64 begin_of(struct task_struct *current, struct tcp_so
 /* Where scheduling is not recorded, of wake-ups is recorded what the paths of requests need: those by a thread that
  * runs a system call, of a thread of its own process. */
 #ifdef __TARGET_ARCH_x86
-#define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
-
-/* Does this tracepoint's caller run on the stack of the thread that runs here? Its arguments are on the caller's. */
-static __always_inline int is_on_stack_of(void *arguments, struct task_struct *current)
-{
-	__u64 low = (__u64)current->stack, high = low + STACK_BYTES;
-	int is_there = 1;
-
-	asm volatile("if %[at] < %[low] goto +1\n"
-		     "if %[at] < %[high] goto +1\n"
-		     "%[is_there] = 0"
-		     : [is_there] "+r"(is_there)
-		     : [at] "r"(arguments), [low] "r"(low), [high] "r"(high));
-	return is_there;
-}
-
 SEC("tp_btf/sched_waking")
 int BPF_PROG(socket_wake, struct task_struct *task)
 {

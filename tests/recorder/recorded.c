@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/array.h"
 #include "common/files.h"
 #include "trace/records_file.h"
+
+volatile int *recorder_looks_up;
 
 static int store(void *file, const struct vp_chunk_header *h, const struct vp_unit *units)
 {
@@ -67,6 +70,11 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 					       VP_KERNEL_USUAL;
 	o.timer_hz = (how & (RECORD_CALLS | RECORD_SPACED)) == RECORD_CALLS ? 1000 : 0;
 	o.spacing_ns = how & RECORD_SPACED ? 1000000 : 0;
+	if (!recorder_looks_up)
+		recorder_looks_up = mmap(NULL, sizeof *recorder_looks_up, PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(recorder_looks_up, MAP_FAILED);
+	*recorder_looks_up = 0;
 	assert_int_equal(pipe(go), 0);
 	r->pid = fork();
 	if (!r->pid) {
@@ -82,6 +90,8 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	close(go[1]);
 	while (wait4(r->pid, &r->status, how & RECORD_WITHOUT_DRAIN ? 0 : WNOHANG, &r->usage) != r->pid) {
 		vprof_recorder_drain(recorder);
+		vprof_recorder_look(recorder, &state);
+		__atomic_store_n(recorder_looks_up, state.looks_up, __ATOMIC_RELEASE);
 		usleep(1000);
 	}
 	vprof_recorder_stop(recorder);

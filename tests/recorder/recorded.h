@@ -28,6 +28,9 @@ enum {
 	RECORD_SPACED = 32, /* with RECORD_CALLS: one in a millisecond, saved up for a burst, and without the timer */
 };
 
+/* Shared with the program: are soft interrupts and packets not followed now? NULL before the first record(). */
+extern volatile int *recorder_looks_up;
+
 /* Runs `program` in a child, recorded from its first instruction to its end. Fails the test when that cannot be done.
  */
 void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_bytes);

@@ -4,9 +4,11 @@
  * that sleeps most of the time and limits nothing.
  *
  * The knot: B and the disk; the heartbeats are to be set aside. The longest waits are A's for B. Remedy: ahead=1, B
- * hands what it has written to a thread that writes it to the disk.
+ * hands what it has written to a thread that writes it to the disk. B works twice as long as a flush takes: plan=1 says
+ * with which arguments that is so on this disk.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,9 +16,7 @@
 
 #include "planted.h"
 
-#define A_NS (1 * MS)
-#define B_NS (5 * MS)
-#define DISK_NS (2500 * US) /* most of the time one write */
+#define DISK_US 2500 /* the least that a flush takes; most of the time it is one write */
 #define BEAT_NS (5 * MS)
 #define BEAT_WORK_NS (200 * US)
 
@@ -30,6 +30,7 @@ struct queue { /* of length one */
 
 static struct queue to_b = QUEUE, to_disk = QUEUE;
 static long is_ahead;
+static uint64_t a_ns, b_ns, disk_ns;
 
 static void put(struct queue *q, int is_over)
 {
@@ -66,7 +67,7 @@ static void done(struct queue *q)
 static void *run_a(void *arg)
 {
 	while (planted_goes_on()) {
-		planted_work(A_NS);
+		planted_work(a_ns);
 		put(&to_b, 0);
 	}
 	put(&to_b, 1);
@@ -77,11 +78,11 @@ static void *run_b(void *arg)
 {
 	while (take(&to_b)) {
 		done(&to_b);
-		planted_work(B_NS);
+		planted_work(b_ns);
 		if (is_ahead)
 			put(&to_disk, 0);
 		else
-			planted_flush(DISK_NS);
+			planted_flush(disk_ns);
 		planted_done(1);
 	}
 	put(&to_disk, 1);
@@ -91,7 +92,7 @@ static void *run_b(void *arg)
 static void *write_behind(void *arg)
 {
 	while (take(&to_disk)) {
-		planted_flush(DISK_NS);
+		planted_flush(disk_ns);
 		done(&to_disk);
 	}
 	return arg;
@@ -136,13 +137,29 @@ static void start_beats(void)
 	close(s[1]);
 }
 
+/* As arguments: with a disk that is slower than planned, B's work is longer, and so is the run. */
+static int tell_plan(void)
+{
+	uint64_t us = planted_write_ns() / US;
+
+	if (us < DISK_US)
+		us = DISK_US;
+	printf("disk_us=%llu ms=%llu\n", (unsigned long long)us, (unsigned long long)(2000 * us / DISK_US));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t a, b, writer = 0;
 
 	planted_start(argc, argv);
 	is_ahead = planted_option("ahead", 0);
+	disk_ns = (uint64_t)planted_option("disk_us", DISK_US) * US;
+	b_ns = 2 * disk_ns;
+	a_ns = b_ns / 5;
 	planted_open_disk();
+	if (planted_option("plan", 0))
+		return tell_plan();
 	start_beats();
 	a = planted_thread("A", run_a, NULL);
 	b = planted_thread("B", run_b, NULL);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a CPU is doing when a thread is woken: is it the thread that runs there, or which interrupt?
+ *
+ * The kernel's own count of what it is nested in is out of reach: its address is known only to kernels that were built
+ * with KALLSYMS_ALL. There are two ways to know nevertheless. Followed: programs at the entry and exit of interrupts
+ * and at packets keep what each CPU is busy with. Looked up: where those of soft interrupts and packets are detached
+ * (the recorder decides that, recorder/soft_interrupts.h), a wake-up that the thread on the CPU does not make itself
+ * has the kernel's stack walked, which tells the soft interrupt by its function. The former costs each packet, the
+ * latter such a wake-up.
+ *
+ * Only for record.bpf.c.
+ */
+#ifndef VPROF_INTERRUPTS_BPF_H
+#define VPROF_INTERRUPTS_BPF_H
+
+/* What a CPU's interrupts are busy with. */
+struct cpu_state {
+	__u64 irq_ns, softirq_ns; /* when they began */
+	__u32 irq;		  /* number + 1, 0: none */
+	__u32 softirq;		  /* enum vp_context, TASK: none; told by a program of `round` */
+	__u32 round;
+	__u32 n_vectors; /* other hard interrupts: the timer's, calls by other CPUs */
+	__u32 in_timer;
+	__u32 device, is_device_of_irq; /* whose request was completed last, in this interrupt */
+	__u32 interface, is_loopback;	/* that the last packet came in by, in this interrupt; 0: none */
+	__u64 running;			/* the task_struct that this CPU switched to last; 0: not known yet */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+} cpus SEC(".maps");
+
+struct vp_ring_softirqs softirqs; /* written by the recorder, before it clears following */
+__u32 following = 1;		  /* since when soft interrupts and packets are followed: a number; 0: they are not */
+__u64 n_unclear;		  /* looked up in vain: packets should be followed */
+
+/* What was told before the programs were detached is over. */
+static __always_inline __u32 softirq_of(const struct cpu_state *cpu)
+{
+	return cpu->round == *(volatile __u32 *)&following ? cpu->softirq : VP_CONTEXT_TASK;
+}
+
+static __always_inline __u8 context_of(const struct cpu_state *cpu)
+{
+	__u32 softirq;
+
+	if (!cpu)
+		return VP_CONTEXT_TASK;
+	softirq = softirq_of(cpu);
+	if (cpu->irq || cpu->n_vectors || (cpu->in_timer && softirq != VP_CONTEXT_HRTIMER))
+		return VP_CONTEXT_HARDIRQ;
+	return softirq;
+}
+
+static __always_inline struct cpu_state *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+/* No interrupt is under way where a CPU switches: if the end of one was not told, that is made good here. */
+static __always_inline void end_interrupts(struct cpu_state *cpu)
+{
+	cpu->irq = cpu->is_device_of_irq = 0;
+	cpu->softirq = VP_CONTEXT_TASK;
+	cpu->n_vectors = cpu->in_timer = 0;
+}
+
+static __always_inline __u8 source_of(__u8 context, const struct cpu_state *cpu, __u32 *id)
+{
+	*id = 0;
+	if (!cpu || context == VP_CONTEXT_TASK)
+		return VP_SOURCE_NONE;
+	if (context == VP_CONTEXT_HARDIRQ) {
+		if (cpu->in_timer)
+			return VP_SOURCE_TIMER;
+		if (cpu->irq && cpu->is_device_of_irq) {
+			*id = cpu->device;
+			return VP_SOURCE_BLOCK;
+		}
+		*id = cpu->irq - 1;
+		if (cpu->irq)
+			return VP_SOURCE_IRQ;
+		*id = 0;
+		return VP_SOURCE_NONE;
+	}
+	if (context == VP_CONTEXT_TIMER || context == VP_CONTEXT_HRTIMER)
+		return VP_SOURCE_TIMER;
+	if (context == VP_CONTEXT_BLOCK && cpu->device) {
+		*id = cpu->device;
+		return VP_SOURCE_BLOCK;
+	}
+	if (context == VP_CONTEXT_NET_RX && cpu->interface) {
+		*id = cpu->interface;
+		return VP_SOURCE_NET;
+	}
+	return VP_SOURCE_NONE;
+}
+
+struct woken_by {
+	__u8 context, source; /* enum vp_context, enum vp_source */
+	__u32 id;	      /* of the source */
+	int is_thread;	      /* by the thread that runs here, be it through a packet on loopback */
+};
+
+#ifdef __TARGET_ARCH_x86
+#define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
+
+/* Does this tracepoint's caller run on the stack of the thread that runs here? Its arguments are on the caller's. */
+static __always_inline int is_on_stack_of(void *arguments, struct task_struct *current)
+{
+	__u64 low = (__u64)current->stack, high = low + STACK_BYTES;
+	int is_there = 1;
+
+	asm volatile("if %[at] < %[low] goto +1\n"
+		     "if %[at] < %[high] goto +1\n"
+		     "%[is_there] = 0"
+		     : [is_there] "+r"(is_there)
+		     : [at] "r"(arguments), [low] "r"(low), [high] "r"(high));
+	return is_there;
+}
+
+#define KSOFTIRQ 0x71726974666f736bull /* the name's first 8 bytes */
+#define FRAMES_MAX 40 /* from a wake-up to the soft interrupt's begin: about 20, with bridges and filters more */
+
+static __always_inline int is_within(__u64 address, const volatile struct vp_ring_range *range)
+{
+	return address - range->begin < range->end - range->begin;
+}
+
+/* The soft interrupt that calls `at`. */
+static __always_inline __u8 softirq_at(__u64 at)
+{
+	for (int i = 0; i < VP_RING_SOFTIRQS; i++)
+		if (is_within(at, &softirqs.actions[i]))
+			return VP_CONTEXT_SOFTIRQ + i;
+	return VP_CONTEXT_SOFTIRQ;
+}
+
+/* Walks the kernel's stack up to the soft interrupt's begin. TASK: there is none. */
+static __attribute__((noinline)) __u8 look_up_softirq(void *ctx, int *is_backlog)
+{
+	__u64 frames[FRAMES_MAX];
+	long n = bpf_get_stack(ctx, frames, sizeof frames, 0);
+
+	*is_backlog = 0;
+	for (int i = 1; i < FRAMES_MAX; i++) {
+		if (i * 8 >= n)
+			break;
+		*is_backlog |= is_within(frames[i], &softirqs.backlog);
+		if (is_within(frames[i], &softirqs.run[0]) || is_within(frames[i], &softirqs.run[1]))
+			return softirq_at(frames[i - 1]);
+	}
+	return VP_CONTEXT_TASK;
+}
+
+/* Does the thread that runs here make this wake-up itself? Not on the stack of interrupts, and on its own not in an
+ * interrupt that came while it ran the program; ksoftirqd does nothing but what interrupts left undone. */
+static __always_inline int is_by_thread(void *ctx, struct task_struct *current)
+{
+	__u64 comm;
+
+	if (!is_on_stack_of(ctx, current))
+		return 0;
+	if (!(current->flags & PF_KTHREAD))
+		return is_in_call(current);
+	bpf_core_read(&comm, sizeof comm, &current->comm);
+	return comm != KSOFTIRQ;
+}
+
+static __always_inline void look_up(void *ctx, struct task_struct *current, struct task_struct *task,
+				    struct woken_by *by)
+{
+	int is_backlog, is_own = is_on_stack_of(ctx, current);
+
+	by->context = look_up_softirq(ctx, &is_backlog);
+	if (by->context == VP_CONTEXT_TASK) {
+		if (!is_own) /* a hard interrupt that has no tracepoint */
+			by->context = VP_CONTEXT_HARDIRQ;
+		return;
+	}
+	by->is_thread = 0;
+	if (by->context == VP_CONTEXT_TIMER || by->context == VP_CONTEXT_HRTIMER) {
+		by->source = VP_SOURCE_TIMER;
+	} else if (by->context == VP_CONTEXT_NET_RX) {
+		/* Only loopback's packets come in this way while the recorder leaves packets alone. */
+		if (is_backlog && BPF_CORE_READ(task, nsproxy, net_ns, ns.inum) == softirqs.network) {
+			by->source = VP_SOURCE_NET;
+			by->id = LOOPBACK;
+			by->is_thread = 1;
+		} else {
+			__sync_fetch_and_add(&n_unclear, 1);
+		}
+	}
+}
+#endif
+
+static __always_inline void find_waker(void *ctx, struct task_struct *current, struct task_struct *task,
+				       const struct cpu_state *cpu, struct woken_by *by)
+{
+	by->context = context_of(cpu);
+	by->source = source_of(by->context, cpu, &by->id);
+	by->is_thread = by->context == VP_CONTEXT_TASK || (by->source == VP_SOURCE_NET && cpu && cpu->is_loopback);
+#ifdef __TARGET_ARCH_x86
+	if (by->context == VP_CONTEXT_TASK && *(volatile __u32 *)&softirqs.are_known && !is_by_thread(ctx, current)) {
+		__u64 began = begin_cost();
+
+		look_up(ctx, current, task, by);
+		end_cost(began);
+	}
+#endif
+}
+
+/* Of the session or of a waker's, so that what these two did not do is known. */
+static __always_inline void tell_interrupt(__u64 began_ns, __u8 context, __u32 irq)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct vp_ring_event *e;
+
+	if (!began_ns || !is_recorded(current))
+		return;
+	e = reserve(BYTES_UP_TO(amount), VP_KIND_KERNEL_INTERRUPT);
+	if (!e)
+		return;
+	e->context = context;
+	e->detail = 0;
+	e->tid = current->pid;
+	e->other = irq;
+	e->amount = e->ns - began_ns;
+	submit(e);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(enter_irq, int irq, struct irqaction *action)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (!cpu)
+		return 0;
+	cpu->irq = (__u32)irq + 1;
+	cpu->is_device_of_irq = 0;
+	if (records_interrupts)
+		cpu->irq_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(leave_irq, int irq, struct irqaction *action, int result)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (!cpu)
+		return 0;
+	cpu->irq = cpu->is_device_of_irq = 0;
+	if (records_interrupts)
+		tell_interrupt(cpu->irq_ns, VP_CONTEXT_HARDIRQ, (__u32)irq);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(enter_softirq, unsigned int vector)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (!cpu)
+		return 0;
+	cpu->softirq = vector < VP_CONTEXT_COUNT - VP_CONTEXT_SOFTIRQ ? VP_CONTEXT_SOFTIRQ + vector :
+									VP_CONTEXT_SOFTIRQ;
+	cpu->round = *(volatile __u32 *)&following;
+	cpu->device = cpu->interface = cpu->is_loopback = 0;
+	if (records_interrupts)
+		cpu->softirq_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(leave_softirq, unsigned int vector)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (!cpu)
+		return 0;
+	if (records_interrupts)
+		tell_interrupt(cpu->softirq_ns, cpu->softirq, 0);
+	cpu->softirq = VP_CONTEXT_TASK;
+	return 0;
+}
+
+/* Attached to whichever of local_timer, call_function_single and irq_work (x86) or ipi (aarch64) the kernel has. */
+SEC("raw_tp")
+int enter_vector(void *context)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (cpu)
+		cpu->n_vectors++;
+	return 0;
+}
+
+SEC("raw_tp")
+int leave_vector(void *context)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (cpu && cpu->n_vectors)
+		cpu->n_vectors--;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(enter_timer, struct hrtimer *timer)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (cpu)
+		cpu->in_timer = 1;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(leave_timer, struct hrtimer *timer)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	count_interrupt();
+	if (cpu)
+		cpu->in_timer = 0;
+	return 0;
+}
+
+#endif

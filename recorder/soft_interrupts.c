@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recorder/soft_interrupts.h"
+
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* clang-format off: the skeleton uses its structs */
+#include "recorder/ring_event.h"
+#include "record.skel.h"
+/* clang-format on */
+
+#include "recorder/kernel_symbols.h"
+
+#define LOOK_NS 50000000u
+#define QUIET_NS 250000000u
+
+/* Of each kind what the kernel calls its function, and called it before. */
+static const char *const action_names[VP_RING_SOFTIRQS][2] = {
+	{ "tasklet_hi_action" },   { "run_timer_softirq" },
+	{ "net_tx_action" },	   { "net_rx_action" },
+	{ "blk_done_softirq" },	   { "irq_poll_softirq" },
+	{ "tasklet_action" },	   { "sched_balance_softirq", "run_rebalance_domains" },
+	{ "hrtimer_run_softirq" }, { "rcu_core_si", "rcu_process_callbacks" },
+};
+
+uint64_t vprof_count_packets(const char *text)
+{
+	uint64_t n = 0;
+
+	for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		const char *colon = memchr(line, ':', (size_t)(end - line));
+		unsigned long long received, sent;
+
+		while (*line == ' ')
+			line++;
+		if (!colon || (colon - line == 2 && !strncmp(line, "lo", 2)))
+			continue;
+		if (sscanf(colon + 1, "%*u %llu %*u %*u %*u %*u %*u %*u %*u %llu", &received, &sent) == 2)
+			n += received + sent;
+	}
+	return n;
+}
+
+static uint64_t count_others(void)
+{
+	static char text[1 << 16];
+	int fd = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got;
+
+	while (fd >= 0 && n < sizeof text - 1 && (got = read(fd, text + n, sizeof text - 1 - n)) > 0)
+		n += (size_t)got;
+	if (fd >= 0)
+		close(fd);
+	text[n] = 0;
+	return vprof_count_packets(text);
+}
+
+static struct vp_ring_range range_of(const struct vprof_kernel_symbols *symbols, const char *name, const char *before)
+{
+	struct vp_ring_range range = { 0, 0 };
+
+	if (vprof_kernel_symbols_range(symbols, name, &range.begin, &range.end) && before)
+		vprof_kernel_symbols_range(symbols, before, &range.begin, &range.end);
+	return range;
+}
+
+/* What a wake-up's stack is compared with. 0: this kernel does not tell. */
+static int tell_functions(struct record_bpf *bpf)
+{
+	struct vp_ring_softirqs *softirqs = &bpf->bss->softirqs;
+	struct vprof_kernel_symbols *symbols = vprof_kernel_symbols_read();
+	struct stat network;
+
+	if (!symbols)
+		return 0;
+	softirqs->run[0] = range_of(symbols, "handle_softirqs", NULL);
+	softirqs->run[1] = range_of(symbols, "__do_softirq", NULL);
+	softirqs->backlog = range_of(symbols, "process_backlog", NULL);
+	for (int i = 0; i < VP_RING_SOFTIRQS; i++)
+		softirqs->actions[i] = range_of(symbols, action_names[i][0], action_names[i][1]);
+	vprof_kernel_symbols_free(symbols);
+	if (stat("/proc/self/ns/net", &network) || !softirqs->backlog.end || !softirqs->actions[3].end ||
+	    (!softirqs->run[0].end && !softirqs->run[1].end))
+		return 0;
+	softirqs->network = (uint32_t)network.st_ino;
+	__atomic_store_n(&softirqs->are_known, 1, __ATOMIC_SEQ_CST);
+	return 1;
+}
+
+static void set_following(struct vprof_soft_interrupts *s, uint32_t round)
+{
+	__atomic_store_n(&s->bpf->data->following, round, __ATOMIC_SEQ_CST);
+}
+
+static void detach(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+	*link = NULL;
+}
+
+static void leave(struct vprof_soft_interrupts *s)
+{
+	struct record_bpf *bpf = s->bpf;
+
+	if (!bpf->bss->softirqs.are_known && !tell_functions(bpf)) {
+		s->may_leave = 0;
+		return;
+	}
+	set_following(s, 0);
+	detach(&bpf->links.record_send);
+	detach(&bpf->links.record_receive);
+	detach(&bpf->links.enter_softirq);
+	detach(&bpf->links.leave_softirq);
+	s->is_left = 1;
+}
+
+/* Exits first: an entry without its exit would last. */
+static void follow(struct vprof_soft_interrupts *s)
+{
+	struct record_bpf *bpf = s->bpf;
+
+	set_following(s, ++s->n_rounds);
+	bpf->links.leave_softirq = bpf_program__attach(bpf->progs.leave_softirq);
+	bpf->links.enter_softirq = bpf->links.leave_softirq ? bpf_program__attach(bpf->progs.enter_softirq) : NULL;
+	bpf->links.record_receive = bpf_program__attach(bpf->progs.record_receive);
+	bpf->links.record_send = bpf_program__attach(bpf->progs.record_send);
+	s->is_left = 0;
+}
+
+/* Soft interrupts have a stack of their own, or that of the thread whose system call they do not interrupt; not so
+ * where they are threads. */
+static int can_look_up(void)
+{
+#ifdef __x86_64__
+	struct utsname kernel;
+
+	return !uname(&kernel) && !strstr(kernel.version, "PREEMPT_RT");
+#else
+	return 0;
+#endif
+}
+
+void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf, int may_leave)
+{
+	*s = (struct vprof_soft_interrupts){
+		.bpf = bpf, .n_rounds = 1, .may_leave = may_leave && can_look_up(), .n_others = count_others()
+	};
+}
+
+void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait)
+{
+	uint64_t n_others, n_unclear;
+
+	if (!s->may_leave || now_ns - s->looked_ns < LOOK_NS)
+		return;
+	s->looked_ns = now_ns;
+	n_others = count_others();
+	n_unclear = s->bpf->bss->n_unclear;
+	if (n_others != s->n_others || n_unclear != s->n_unclear || !s->others_ns) {
+		s->others_ns = now_ns;
+		if (s->is_left)
+			follow(s);
+	} else if (!s->is_left && !can_wait && now_ns - s->others_ns > QUIET_NS) {
+		leave(s);
+	}
+	s->n_others = n_others;
+	s->n_unclear = n_unclear;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Are soft interrupts and packets followed, or is each wake-up in one looked up (bpf/interrupts.bpf.h)?
+ *
+ * Followed, each packet costs up to four programs, which is most of what recording takes of a server that seldom
+ * sleeps. They are needed for the packets of interfaces: those are events, and tell by which interface a wake-up came.
+ * So they are followed from the begin on, left when only loopback's packets have been seen for a while, and followed
+ * again as soon as the interfaces' own counts (/proc/net/dev), looked at every 50 ms, or a wake-up that cannot be
+ * looked up say that there are others. The first packets after a silence have no events, therefore.
+ */
+#ifndef VPROF_RECORDER_SOFT_INTERRUPTS_H
+#define VPROF_RECORDER_SOFT_INTERRUPTS_H
+
+#include <stdint.h>
+
+struct record_bpf;
+
+struct vprof_soft_interrupts {
+	struct record_bpf *bpf;
+	int may_leave, is_left;
+	uint32_t n_rounds;  /* in which they were followed */
+	uint64_t looked_ns; /* CLOCK_MONOTONIC */
+	uint64_t others_ns; /* when there were other packets than loopback's, or it began */
+	uint64_t n_others;  /* of other interfaces, by their count */
+	uint64_t n_unclear; /* wake-ups that could not be looked up */
+};
+
+/* may_leave: nothing else needs each packet or soft interrupt. */
+void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf, int may_leave);
+
+/* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. can_wait: they are not to be left yet. */
+void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait);
+
+/* Packets of all interfaces but loopback, of the text of /proc/net/dev. */
+uint64_t vprof_count_packets(const char *text);
+
+#endif
