@@ -78,6 +78,7 @@ struct vp_ring_range { /* of addresses; end 0: the kernel has no such function *
 
 struct vp_ring_softirqs {
 	struct vp_ring_range run[2]; /* what calls the actions */
+	struct vp_ring_range waking; /* has the tracepoint */
 	struct vp_ring_range actions[VP_RING_SOFTIRQS];
 	struct vp_ring_range
 		backlog;      /* takes in packets that were not received by a device: loopback's, and virtual ones' */

@@ -18,6 +18,11 @@
 
 #define LOOK_NS 50000000u
 #define QUIET_NS 250000000u
+#define PATIENCE_NS 1000000000u
+#define PATIENCE_MAX_NS 64000000000u
+#define LOOK_UP_PRICE 2 /* of a wake-up, in packets that are followed */
+#define WALK_PRICE 16	/* of a stack, in wake-ups that are looked up without */
+#define PRICE_MIN 250	/* between two looks, from which it matters */
 
 /* Of each kind what the kernel calls its function, and called it before. */
 static const char *const action_names[VP_RING_SOFTIRQS][2] = {
@@ -28,25 +33,26 @@ static const char *const action_names[VP_RING_SOFTIRQS][2] = {
 	{ "hrtimer_run_softirq" }, { "rcu_core_si", "rcu_process_callbacks" },
 };
 
-uint64_t vprof_count_packets(const char *text)
+struct vprof_packets vprof_count_packets(const char *text)
 {
-	uint64_t n = 0;
+	struct vprof_packets n = { 0, 0 };
 
 	for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		const char *colon = memchr(line, ':', (size_t)(end - line));
 		unsigned long long received, sent;
+		int is_loopback;
 
 		while (*line == ' ')
 			line++;
-		if (!colon || (colon - line == 2 && !strncmp(line, "lo", 2)))
+		if (!colon || sscanf(colon + 1, "%*u %llu %*u %*u %*u %*u %*u %*u %*u %llu", &received, &sent) != 2)
 			continue;
-		if (sscanf(colon + 1, "%*u %llu %*u %*u %*u %*u %*u %*u %*u %llu", &received, &sent) == 2)
-			n += received + sent;
+		is_loopback = colon - line == 2 && !strncmp(line, "lo", 2);
+		*(is_loopback ? &n.loopback : &n.others) += received + sent;
 	}
 	return n;
 }
 
-static uint64_t count_others(void)
+static struct vprof_packets count_packets(void)
 {
 	static char text[1 << 16];
 	int fd = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
@@ -81,12 +87,13 @@ static int tell_functions(struct record_bpf *bpf)
 		return 0;
 	softirqs->run[0] = range_of(symbols, "handle_softirqs", NULL);
 	softirqs->run[1] = range_of(symbols, "__do_softirq", NULL);
+	softirqs->waking = range_of(symbols, "try_to_wake_up", NULL);
 	softirqs->backlog = range_of(symbols, "process_backlog", NULL);
 	for (int i = 0; i < VP_RING_SOFTIRQS; i++)
 		softirqs->actions[i] = range_of(symbols, action_names[i][0], action_names[i][1]);
 	vprof_kernel_symbols_free(symbols);
-	if (stat("/proc/self/ns/net", &network) || !softirqs->backlog.end || !softirqs->actions[3].end ||
-	    (!softirqs->run[0].end && !softirqs->run[1].end))
+	if (stat("/proc/self/ns/net", &network) || !softirqs->waking.end || !softirqs->backlog.end ||
+	    !softirqs->actions[3].end || (!softirqs->run[0].end && !softirqs->run[1].end))
 		return 0;
 	softirqs->network = (uint32_t)network.st_ino;
 	__atomic_store_n(&softirqs->are_known, 1, __ATOMIC_SEQ_CST);
@@ -148,27 +155,51 @@ static int can_look_up(void)
 
 void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf, int may_leave)
 {
-	*s = (struct vprof_soft_interrupts){
-		.bpf = bpf, .n_rounds = 1, .may_leave = may_leave && can_look_up(), .n_others = count_others()
-	};
+	*s = (struct vprof_soft_interrupts){ .bpf = bpf,
+					     .n_rounds = 1,
+					     .may_leave = may_leave && can_look_up(),
+					     .patience_ns = PATIENCE_NS,
+					     .packets = count_packets() };
+}
+
+static uint64_t price_of_look_ups(const struct record_bpf *bpf)
+{
+	uint64_t price = bpf->bss->n_walked * WALK_PRICE;
+
+	for (size_t i = 0; i < sizeof bpf->bss->n_looked_up / sizeof(uint64_t); i++)
+		price += bpf->bss->n_looked_up[i];
+	return price;
+}
+
+/* While they are left: was that dearer than to follow? n_packets: loopback's, each counted as received and as sent. */
+static int is_dear(uint64_t price, uint64_t n_packets)
+{
+	return price > PRICE_MIN && price * LOOK_UP_PRICE > n_packets / 2;
 }
 
 void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait)
 {
-	uint64_t n_others, n_unclear;
+	struct vprof_packets packets;
+	uint64_t n_unclear, price;
 
 	if (!s->may_leave || now_ns - s->looked_ns < LOOK_NS)
 		return;
 	s->looked_ns = now_ns;
-	n_others = count_others();
+	packets = count_packets();
 	n_unclear = s->bpf->bss->n_unclear;
-	if (n_others != s->n_others || n_unclear != s->n_unclear || !s->others_ns) {
+	price = price_of_look_ups(s->bpf);
+	if (packets.others != s->packets.others || n_unclear != s->n_unclear || !s->others_ns) {
 		s->others_ns = now_ns;
 		if (s->is_left)
 			follow(s);
-	} else if (!s->is_left && !can_wait && now_ns - s->others_ns > QUIET_NS) {
+	} else if (s->is_left && is_dear(price - s->price, packets.loopback - s->packets.loopback)) {
+		s->until_ns = now_ns + s->patience_ns;
+		s->patience_ns = s->patience_ns < PATIENCE_MAX_NS ? 2 * s->patience_ns : PATIENCE_MAX_NS;
+		follow(s);
+	} else if (!s->is_left && !can_wait && now_ns > s->until_ns && now_ns - s->others_ns > QUIET_NS) {
 		leave(s);
 	}
-	s->n_others = n_others;
+	s->packets = packets;
 	s->n_unclear = n_unclear;
+	s->price = price;
 }

@@ -5,7 +5,9 @@
  * sleeps. They are needed for the packets of interfaces: those are events, and tell by which interface a wake-up came.
  * So they are followed from the begin on, left when only loopback's packets have been seen for a while, and followed
  * again as soon as the interfaces' own counts (/proc/net/dev), looked at every 50 ms, or a wake-up that cannot be
- * looked up say that there are others. The first packets after a silence have no events, therefore.
+ * looked up say that there are others. The first packets after a silence have no events, therefore. A wake-up that is
+ * looked up costs as much as two packets that are followed: where that would be dearer they are followed, too, and
+ * leaving them is tried anew after 1 s, then after twice as long each time.
  */
 #ifndef VPROF_RECORDER_SOFT_INTERRUPTS_H
 #define VPROF_RECORDER_SOFT_INTERRUPTS_H
@@ -14,14 +16,21 @@
 
 struct record_bpf;
 
+struct vprof_packets { /* received and sent */
+	uint64_t loopback, others;
+};
+
 struct vprof_soft_interrupts {
 	struct record_bpf *bpf;
 	int may_leave, is_left;
-	uint32_t n_rounds;  /* in which they were followed */
-	uint64_t looked_ns; /* CLOCK_MONOTONIC */
-	uint64_t others_ns; /* when there were other packets than loopback's, or it began */
-	uint64_t n_others;  /* of other interfaces, by their count */
+	uint32_t n_rounds;    /* in which they were followed */
+	uint64_t looked_ns;   /* CLOCK_MONOTONIC */
+	uint64_t others_ns;   /* when there were other packets than loopback's, or it began */
+	uint64_t until_ns;    /* that following is cheaper */
+	uint64_t patience_ns; /* for the next time */
+	struct vprof_packets packets;
 	uint64_t n_unclear; /* wake-ups that could not be looked up */
+	uint64_t price;	    /* of those that were, in such that were found at once */
 };
 
 /* may_leave: nothing else needs each packet or soft interrupt. */
@@ -30,7 +39,7 @@ void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_
 /* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. can_wait: they are not to be left yet. */
 void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait);
 
-/* Packets of all interfaces but loopback, of the text of /proc/net/dev. */
-uint64_t vprof_count_packets(const char *text);
+/* Of the text of /proc/net/dev. */
+struct vprof_packets vprof_count_packets(const char *text);
 
 #endif

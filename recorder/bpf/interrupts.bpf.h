@@ -132,30 +132,200 @@ static __always_inline int is_within(__u64 address, const volatile struct vp_rin
 	return address - range->begin < range->end - range->begin;
 }
 
-/* The soft interrupt that calls `at`. */
-static __always_inline __u8 softirq_at(__u64 at)
+/* The way from a soft interrupt to a wake-up, as it was walked once: which words of the stack, counted from the
+ * tracepoint's arguments, hold the return addresses. A wake-up that has the same words in these places came the same
+ * way: walking would take the same steps. */
+#define PATH_FRAMES_MAX 32
+#define PATHS 8
+#define BACKLOG 256 /* besides the context: packets of no device */
+#define WORDS_MAX 512
+#define PIECE 8 /* words */
+
+struct known_path {
+	__u32 n, n_words; /* return addresses; words up to the outermost of them */
+	__u8 context;
+	__u8 is_backlog;
+	__u16 at[PATH_FRAMES_MAX];
+	__u64 addresses[PATH_FRAMES_MAX];
+};
+
+struct look_up_state {
+	__u64 frames[FRAMES_MAX], words[WORDS_MAX];
+	__u32 n_found, last_path, next;
+	__u32 n_frames, first, last, is_backlog, context; /* and those between, as walked */
+	struct known_path paths[PATHS];
+};
+
+struct { /* of each CPU: a program does not interrupt itself there */
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct look_up_state);
+} look_ups SEC(".maps");
+
+__u64 n_walked;		     /* stacks */
+__u64 n_looked_up[CPUS_MAX]; /* wake-ups */
+
+static __always_inline int read_words(struct look_up_state *s, const void *from, __u32 n)
 {
-	for (int i = 0; i < VP_RING_SOFTIRQS; i++)
-		if (is_within(at, &softirqs.actions[i]))
-			return VP_CONTEXT_SOFTIRQ + i;
-	return VP_CONTEXT_SOFTIRQ;
+	asm volatile("" : "+r"(n));
+	return n <= WORDS_MAX && !bpf_probe_read_kernel(s->words, n * 8, from);
 }
 
-/* Walks the kernel's stack up to the soft interrupt's begin. TASK: there is none. */
-static __attribute__((noinline)) __u8 look_up_softirq(void *ctx, int *is_backlog)
-{
-	__u64 frames[FRAMES_MAX];
-	long n = bpf_get_stack(ctx, frames, sizeof frames, 0);
+struct location {
+	struct look_up_state *s;
+	struct known_path *path;
+	int differs;
+};
 
-	*is_backlog = 0;
-	for (int i = 1; i < FRAMES_MAX; i++) {
-		if (i * 8 >= n)
-			break;
-		*is_backlog |= is_within(frames[i], &softirqs.backlog);
-		if (is_within(frames[i], &softirqs.run[0]) || is_within(frames[i], &softirqs.run[1]))
-			return softirq_at(frames[i - 1]);
+static long compare_word(__u32 i, struct location *l)
+{
+	__u32 at;
+
+	if (i >= PATH_FRAMES_MAX)
+		return 1;
+	at = l->path->at[i];
+	l->differs = at >= WORDS_MAX || l->s->words[at] != l->path->addresses[i];
+	return l->differs;
+}
+
+static __always_inline int is_on_path(struct look_up_state *s, struct known_path *path)
+{
+	struct location l = { s, path, 0 };
+
+	bpf_loop(path->n, compare_word, &l, 0);
+	return !l.differs;
+}
+
+/* NULL: it is none of those known. */
+static __always_inline struct known_path *find_path(struct look_up_state *s, const void *from)
+{
+	__u32 n_read = 0;
+
+	for (int i = 0; i < PATHS; i++) {
+		__u32 place = (s->last_path + i) & (PATHS - 1);
+		struct known_path *path;
+
+		asm volatile("" : "+r"(place));
+		path = &s->paths[place & (PATHS - 1)];
+		if (!path->n || (n_read < path->n_words && !read_words(s, from, path->n_words)))
+			continue;
+		n_read = n_read < path->n_words ? path->n_words : n_read;
+		if (!is_on_path(s, path))
+			continue;
+		s->last_path = place;
+		return path;
 	}
-	return VP_CONTEXT_TASK;
+	return 0;
+}
+
+static long walk_frame(__u32 i, struct location *l)
+{
+	struct look_up_state *s = l->s;
+	__u64 frame;
+
+	if (!i || i >= s->n_frames || i >= FRAMES_MAX)
+		return i > 0;
+	frame = s->frames[i];
+	if (is_within(frame, &softirqs.waking))
+		s->first = i;
+	if (is_within(frame, &softirqs.backlog))
+		s->is_backlog = 1;
+	if (!is_within(frame, &softirqs.run[0]) && !is_within(frame, &softirqs.run[1]))
+		return 0;
+	s->last = i;
+	s->context = VP_CONTEXT_SOFTIRQ;
+	for (int kind = 0; kind < VP_RING_SOFTIRQS; kind++)
+		if (is_within(s->frames[i - 1], &softirqs.actions[kind]))
+			s->context = VP_CONTEXT_SOFTIRQ + kind;
+	return 1;
+}
+
+/* Walks the kernel's stack up to the soft interrupt's begin, of which s->context is the kind; TASK: there is none.
+ * Return addresses from the wake-up to there: frames[first, last]. */
+static __always_inline void walk(void *ctx, struct look_up_state *s)
+{
+	long n = bpf_get_stack(ctx, s->frames, sizeof s->frames, 0);
+	struct location l = { s, 0, 0 };
+
+	__sync_fetch_and_add(&n_walked, 1);
+	s->first = s->is_backlog = 0;
+	s->context = VP_CONTEXT_TASK;
+	s->n_frames = n > 0 ? n / 8 : 0;
+	bpf_loop(FRAMES_MAX, walk_frame, &l, 0);
+}
+
+/* The next address that is looked for: is it this word? 1: there is none left. */
+static long locate_word(__u32 i, struct location *l)
+{
+	struct look_up_state *s = l->s;
+	struct known_path *path = l->path;
+	__u32 k = s->n_found, at = s->first + k;
+
+	if (at > s->last || at >= FRAMES_MAX || k >= PATH_FRAMES_MAX || i >= WORDS_MAX)
+		return 1;
+	if (s->words[i] != s->frames[at])
+		return 0;
+	path->at[k] = i;
+	path->addresses[k] = s->words[i];
+	path->n_words = i + 1;
+	s->n_found = k + 1;
+	return 0;
+}
+
+/* Finds where the addresses lie: the innermost first, each beyond the one before. */
+static __always_inline void locate(struct look_up_state *s, struct known_path *path)
+{
+	struct location l = { s, path, 0 };
+
+	s->n_found = 0;
+	bpf_loop(WORDS_MAX, locate_word, &l, 0);
+	path->n = s->first + s->n_found == s->last + 1 ? s->n_found : 0;
+}
+
+static __attribute__((noinline)) int learn(void *ctx, struct look_up_state *s)
+{
+	struct known_path *path;
+	__u32 place;
+
+	if (!s || s->context == VP_CONTEXT_TASK || !s->first || s->last <= s->first)
+		return 0;
+	place = s->next++;
+	asm volatile("" : "+r"(place));
+	path = &s->paths[place & (PATHS - 1)];
+	path->n = 0;
+	for (__u32 i = 0; i < WORDS_MAX / PIECE; i++) /* up to where the stack ends */
+		if (bpf_probe_read_kernel(&s->words[i * PIECE], PIECE * 8, ctx + i * PIECE * 8))
+			break;
+	path->context = s->context;
+	path->is_backlog = s->is_backlog;
+	locate(s, path);
+	return 0;
+}
+
+static __always_inline void count_look_up(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	asm volatile("" : "+r"(cpu));
+	n_looked_up[cpu & (CPUS_MAX - 1)]++;
+}
+
+static __attribute__((noinline)) int look_up_softirq(void *ctx)
+{
+	__u32 zero = 0;
+	struct look_up_state *s = bpf_map_lookup_elem(&look_ups, &zero);
+	struct known_path *path;
+
+	if (!s)
+		return VP_CONTEXT_TASK;
+	count_look_up();
+	path = find_path(s, ctx);
+	if (path)
+		return path->context | (path->is_backlog ? BACKLOG : 0);
+	walk(ctx, s);
+	learn(ctx, s);
+	return (__u8)s->context | (s->is_backlog ? BACKLOG : 0);
 }
 
 /* Does the thread that runs here make this wake-up itself? Not on the stack of interrupts, and on its own not in an
@@ -175,9 +345,10 @@ static __always_inline int is_by_thread(void *ctx, struct task_struct *current)
 static __always_inline void look_up(void *ctx, struct task_struct *current, struct task_struct *task,
 				    struct woken_by *by)
 {
-	int is_backlog, is_own = is_on_stack_of(ctx, current);
+	int is_own = is_on_stack_of(ctx, current);
+	int found = look_up_softirq(ctx), is_backlog = found & BACKLOG;
 
-	by->context = look_up_softirq(ctx, &is_backlog);
+	by->context = found & ~BACKLOG;
 	if (by->context == VP_CONTEXT_TASK) {
 		if (!is_own) /* a hard interrupt that has no tracepoint */
 			by->context = VP_CONTEXT_HARDIRQ;
