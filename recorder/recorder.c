@@ -458,7 +458,8 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 		vprof_stack_windows_step(&r->windows);
 	if (!r->is_stopped)
 		vprof_soft_interrupts_step(&r->soft_interrupts, vprof_clock_monotonic_ns(),
-					   (r->kinds & VP_KERNEL_WINDOWS) != 0);
+					   (r->kinds & VP_KERNEL_WINDOWS) &&
+						   vprof_stack_windows_count_packets(&r->windows));
 	if (r->stacks)
 		vprof_stacks_work(r->stacks, STACKS_WORK_NS, 0);
 	return n;

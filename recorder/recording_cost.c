@@ -94,7 +94,7 @@ void vprof_recording_cost_edge(struct vprof_recording_cost *c, const struct vpro
 		struct vprof_cost_sums *sums = was_open ? c->inside : c->outside;
 		double p = was_open ? parts(c, now->taken_ns - b->taken_ns, now->n_calls - b->n_calls) : 0;
 
-		for (int i = 0; i < VPROF_DONE_COUNT; i++)
+		for (int i = now->misses_sent || b->misses_sent ? VPROF_DONE_SENT + 1 : 0; i < VPROF_DONE_COUNT; i++)
 			add(&sums[i], busy, (double)(now->n_done[i] - b->n_done[i]), p);
 		find_factor(c);
 	}

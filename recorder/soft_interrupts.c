@@ -81,7 +81,6 @@ static int tell_functions(struct record_bpf *bpf)
 {
 	struct vp_ring_softirqs *softirqs = &bpf->bss->softirqs;
 	struct vprof_kernel_symbols *symbols = vprof_kernel_symbols_read();
-	struct stat network;
 
 	if (!symbols)
 		return 0;
@@ -92,10 +91,9 @@ static int tell_functions(struct record_bpf *bpf)
 	for (int i = 0; i < VP_RING_SOFTIRQS; i++)
 		softirqs->actions[i] = range_of(symbols, action_names[i][0], action_names[i][1]);
 	vprof_kernel_symbols_free(symbols);
-	if (stat("/proc/self/ns/net", &network) || !softirqs->waking.end || !softirqs->backlog.end ||
-	    !softirqs->actions[3].end || (!softirqs->run[0].end && !softirqs->run[1].end))
+	if (!softirqs->waking.end || !softirqs->backlog.end || !softirqs->actions[3].end ||
+	    (!softirqs->run[0].end && !softirqs->run[1].end))
 		return 0;
-	softirqs->network = (uint32_t)network.st_ino;
 	__atomic_store_n(&softirqs->are_known, 1, __ATOMIC_SEQ_CST);
 	return 1;
 }
@@ -155,11 +153,16 @@ static int can_look_up(void)
 
 void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf, int may_leave)
 {
+	struct stat network;
+
 	*s = (struct vprof_soft_interrupts){ .bpf = bpf,
 					     .n_rounds = 1,
-					     .may_leave = may_leave && can_look_up(),
+					     .may_leave = may_leave && can_look_up() &&
+							  !stat("/proc/self/ns/net", &network),
 					     .patience_ns = PATIENCE_NS,
 					     .packets = count_packets() };
+	if (s->may_leave)
+		bpf->bss->softirqs.network = (uint32_t)network.st_ino;
 }
 
 static uint64_t price_of_look_ups(const struct record_bpf *bpf)
@@ -180,7 +183,7 @@ static int is_dear(uint64_t price, uint64_t n_packets)
 void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait)
 {
 	struct vprof_packets packets;
-	uint64_t n_unclear, price;
+	uint64_t price, n_unclear;
 
 	if (!s->may_leave || now_ns - s->looked_ns < LOOK_NS)
 		return;
@@ -188,8 +191,9 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 	packets = count_packets();
 	n_unclear = s->bpf->bss->n_unclear;
 	price = price_of_look_ups(s->bpf);
-	if (packets.others != s->packets.others || n_unclear != s->n_unclear || !s->others_ns) {
+	if (n_unclear || packets.others != s->packets.others || !s->others_ns) {
 		s->others_ns = now_ns;
+		s->may_leave = !n_unclear; /* else each first packet's wake-up might be missing */
 		if (s->is_left)
 			follow(s);
 	} else if (s->is_left && is_dear(price - s->price, packets.loopback - s->packets.loopback)) {
@@ -200,6 +204,5 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 		leave(s);
 	}
 	s->packets = packets;
-	s->n_unclear = n_unclear;
 	s->price = price;
 }

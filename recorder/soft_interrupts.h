@@ -29,8 +29,7 @@ struct vprof_soft_interrupts {
 	uint64_t until_ns;    /* that following is cheaper */
 	uint64_t patience_ns; /* for the next time */
 	struct vprof_packets packets;
-	uint64_t n_unclear; /* wake-ups that could not be looked up */
-	uint64_t price;	    /* of those that were, in such that were found at once */
+	uint64_t price; /* of those that were, in such that were found at once */
 };
 
 /* may_leave: nothing else needs each packet or soft interrupt. */

@@ -15,16 +15,17 @@
 #include "record.skel.h"
 /* clang-format on */
 
-#define LENGTH_NS 5e6	  /* of a window, CPU time: many short windows tell more of the rest than few long ones */
-#define FIRST_COST_NS 2e7 /* a short recording is one window */
-#define CALLS_MEASURED 8  /* windows in which what tracing a system call takes is measured */
+#define LENGTH_NS 5e6	   /* of a window, CPU time: many short windows tell more of the rest than few long ones */
+#define FIRST_COST_NS 2e7  /* a short recording is one window */
+#define PACKETS_COUNTED 32 /* windows in and around which packets tell what got done */
+#define CALLS_MEASURED 8   /* windows in which what tracing a system call takes is measured */
 
 static void get_figures(const struct vprof_stack_windows *w, struct vprof_cost_figures *f)
 {
 	uint64_t now = vprof_clock_monotonic_ns(), n_events, n_lost;
 
 	vprof_rings_count(w->rings, &n_events, &n_lost);
-	*f = (struct vprof_cost_figures){ .n_events = n_events + n_lost };
+	*f = (struct vprof_cost_figures){ .n_events = n_events + n_lost, .misses_sent = !w->bpf->data->following };
 	for (size_t i = 0; i < sizeof w->bpf->bss->accounts / sizeof *w->bpf->bss->accounts; i++) {
 		const volatile struct vp_ring_account *a = &w->bpf->bss->accounts[i];
 		uint64_t since = a->since_ns;
@@ -206,6 +207,11 @@ void vprof_stack_windows_flush(struct vprof_stack_windows *w)
 void vprof_stack_windows_stop(struct vprof_stack_windows *w)
 {
 	convert(w, UINT64_MAX);
+}
+
+int vprof_stack_windows_count_packets(const struct vprof_stack_windows *w)
+{
+	return w->n <= PACKETS_COUNTED;
 }
 
 double vprof_stack_windows_observed_s(const struct vprof_stack_windows *w)

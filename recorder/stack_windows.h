@@ -50,6 +50,9 @@ void vprof_stack_windows_flush(struct vprof_stack_windows *w);
 /* What recording took of the CPU time of the processes, by its own account, and that time; ns. */
 void vprof_stack_windows_account(const struct vprof_stack_windows *w, double *cost_ns, double *busy_ns);
 
+/* Does the account still learn from the packets that are sent what recording takes? */
+int vprof_stack_windows_count_packets(const struct vprof_stack_windows *w);
+
 /* For how long windows were open so far. */
 double vprof_stack_windows_observed_s(const struct vprof_stack_windows *w);
 

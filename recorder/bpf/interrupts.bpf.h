@@ -33,7 +33,7 @@ struct {
 	__type(value, struct cpu_state);
 } cpus SEC(".maps");
 
-struct vp_ring_softirqs softirqs; /* written by the recorder, before it clears following */
+struct vp_ring_softirqs softirqs; /* written by the recorder: network at once, the rest before it clears following */
 __u32 following = 1;		  /* since when soft interrupts and packets are followed: a number; 0: they are not */
 __u64 n_unclear;		  /* looked up in vain: packets should be followed */
 
@@ -107,6 +107,11 @@ struct woken_by {
 	int is_thread;	      /* by the thread that runs here, be it through a packet on loopback */
 };
 
+static __always_inline int is_in_other_network(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, nsproxy, net_ns, ns.inum) != *(volatile __u32 *)&softirqs.network;
+}
+
 #ifdef __TARGET_ARCH_x86
 #define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
 
@@ -125,7 +130,7 @@ static __always_inline int is_on_stack_of(void *arguments, struct task_struct *c
 }
 
 #define KSOFTIRQ 0x71726974666f736bull /* the name's first 8 bytes */
-#define FRAMES_MAX 40 /* from a wake-up to the soft interrupt's begin: about 20, with bridges and filters more */
+#define FRAMES_MAX 64 /* from a wake-up to the soft interrupt's begin: about 30, with bridges and filters more */
 
 static __always_inline int is_within(__u64 address, const volatile struct vp_ring_range *range)
 {
@@ -135,9 +140,10 @@ static __always_inline int is_within(__u64 address, const volatile struct vp_rin
 /* The way from a soft interrupt to a wake-up, as it was walked once: which words of the stack, counted from the
  * tracepoint's arguments, hold the return addresses. A wake-up that has the same words in these places came the same
  * way: walking would take the same steps. */
-#define PATH_FRAMES_MAX 32
+#define PATH_FRAMES_MAX 48
 #define PATHS 8
-#define BACKLOG 256 /* besides the context: packets of no device */
+#define BACKLOG 256 /* besides the context: packets of no device, */
+#define CUT 512	    /* or the stack reaches farther than was walked */
 #define WORDS_MAX 512
 #define PIECE 8 /* words */
 
@@ -152,7 +158,7 @@ struct known_path {
 struct look_up_state {
 	__u64 frames[FRAMES_MAX], words[WORDS_MAX];
 	__u32 n_found, last_path, next;
-	__u32 n_frames, first, last, is_backlog, context; /* and those between, as walked */
+	__u32 n_frames, first, last, is_backlog, context; /* as walked */
 	struct known_path paths[PATHS];
 };
 
@@ -325,6 +331,8 @@ static __attribute__((noinline)) int look_up_softirq(void *ctx)
 		return path->context | (path->is_backlog ? BACKLOG : 0);
 	walk(ctx, s);
 	learn(ctx, s);
+	if (s->context == VP_CONTEXT_TASK)
+		return s->n_frames >= FRAMES_MAX ? CUT : VP_CONTEXT_TASK;
 	return (__u8)s->context | (s->is_backlog ? BACKLOG : 0);
 }
 
@@ -343,12 +351,14 @@ static __always_inline int is_by_thread(void *ctx, struct task_struct *current)
 }
 
 static __always_inline void look_up(void *ctx, struct task_struct *current, struct task_struct *task,
-				    struct woken_by *by)
+				    const struct cpu_state *cpu, struct woken_by *by)
 {
 	int is_own = is_on_stack_of(ctx, current);
 	int found = look_up_softirq(ctx), is_backlog = found & BACKLOG;
 
-	by->context = found & ~BACKLOG;
+	by->context = found & 255;
+	if (found & CUT)
+		__sync_fetch_and_add(&n_unclear, 1);
 	if (by->context == VP_CONTEXT_TASK) {
 		if (!is_own) /* a hard interrupt that has no tracepoint */
 			by->context = VP_CONTEXT_HARDIRQ;
@@ -357,9 +367,12 @@ static __always_inline void look_up(void *ctx, struct task_struct *current, stru
 	by->is_thread = 0;
 	if (by->context == VP_CONTEXT_TIMER || by->context == VP_CONTEXT_HRTIMER) {
 		by->source = VP_SOURCE_TIMER;
+	} else if (by->context == VP_CONTEXT_BLOCK && cpu && cpu->device) { /* completed in this interrupt */
+		by->source = VP_SOURCE_BLOCK;
+		by->id = cpu->device;
 	} else if (by->context == VP_CONTEXT_NET_RX) {
 		/* Only loopback's packets come in this way while the recorder leaves packets alone. */
-		if (is_backlog && BPF_CORE_READ(task, nsproxy, net_ns, ns.inum) == softirqs.network) {
+		if (is_backlog && !is_in_other_network(task)) {
 			by->source = VP_SOURCE_NET;
 			by->id = LOOPBACK;
 			by->is_thread = 1;
@@ -370,17 +383,26 @@ static __always_inline void look_up(void *ctx, struct task_struct *current, stru
 }
 #endif
 
+/* Packets of a network whose interfaces the recorder does not see wake threads: they have to be followed. */
+static __always_inline void see_network(const struct woken_by *by, struct task_struct *task)
+{
+	if (by->context == VP_CONTEXT_NET_RX && *(volatile __u32 *)&softirqs.network &&
+	    !*(volatile __u64 *)&n_unclear && is_in_other_network(task))
+		__sync_fetch_and_add(&n_unclear, 1);
+}
+
 static __always_inline void find_waker(void *ctx, struct task_struct *current, struct task_struct *task,
 				       const struct cpu_state *cpu, struct woken_by *by)
 {
 	by->context = context_of(cpu);
 	by->source = source_of(by->context, cpu, &by->id);
 	by->is_thread = by->context == VP_CONTEXT_TASK || (by->source == VP_SOURCE_NET && cpu && cpu->is_loopback);
+	see_network(by, task);
 #ifdef __TARGET_ARCH_x86
 	if (by->context == VP_CONTEXT_TASK && *(volatile __u32 *)&softirqs.are_known && !is_by_thread(ctx, current)) {
 		__u64 began = begin_cost();
 
-		look_up(ctx, current, task, by);
+		look_up(ctx, current, task, cpu, by);
 		end_cost(began);
 	}
 #endif

@@ -37,7 +37,7 @@ static struct told {
 	uint32_t tids[2];
 	uint32_t interface;
 	int is_over;
-} * told;
+} *told;
 
 /* 0: they never were left, or for other packets' sake not long enough. */
 static int wait_until(int looks_up)

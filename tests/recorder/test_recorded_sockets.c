@@ -32,7 +32,7 @@ static struct told {
 	uint16_t port[2]; /* of the client and the server, by family */
 	uint16_t port6[2];
 	uint32_t taker; /* thread that items are handed to */
-} * told;
+} *told;
 
 static void check(int ok)
 {

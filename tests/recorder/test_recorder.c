@@ -42,7 +42,7 @@ static struct told {
 	} at_begin[2], at_end[2]; /* of two threads */
 	uint64_t t0, t1;
 	uint32_t other; /* process of record_whole */
-} * told;
+} *told;
 
 /* Records it again while the kernel kept something to itself; `other`: another process, not recorded, or NULL. */
 #define ATTEMPTS 30

@@ -32,7 +32,7 @@
 
 static struct told {
 	uint64_t pages, return_address[3], caller[CALLERS]; /* of the functions below */
-} * told;
+} *told;
 
 static __attribute__((noinline)) void make_calls(void)
 {

@@ -72,6 +72,30 @@ static void test_what_is_displaced_is_found(void **state)
 	}
 }
 
+/* What was learned from packets stays when they are not counted any more. */
+static void test_packets_that_are_not_counted(void **state)
+{
+	const struct program p = { 10000, 2000, 4000, 0.05, 1 };
+	struct vprof_cost_figures now = { 0 };
+	struct vprof_recording_cost c;
+	uint64_t random = 88172645463325252u, n_sent = 0;
+
+	(void)state;
+	vprof_recording_cost_start(&c, &now);
+	for (int i = 0; i < 200; i++) {
+		for (int is_open = 1; is_open >= 0; is_open--) {
+			now.misses_sent = i >= 100;
+			run(&now, &p, (is_open ? 5 : 100) * MS, is_open, &random);
+			n_sent = now.misses_sent ? n_sent : now.n_done[VPROF_DONE_SENT];
+			now.n_done[VPROF_DONE_SENT] = n_sent;
+			now.n_done[VPROF_DONE_SLEPT] = 0;
+			vprof_recording_cost_edge(&c, &now, is_open);
+		}
+	}
+	print_message("2.00: %.2f\n", c.factor);
+	assert_true(fabs(c.factor - 2) < 0.2);
+}
+
 /* Where nothing is known, or too little, it is what is usual. */
 static void test_what_is_usual(void **state)
 {
@@ -128,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_displaced_is_found),
+		cmocka_unit_test(test_packets_that_are_not_counted),
 		cmocka_unit_test(test_what_is_usual),
 		cmocka_unit_test(test_total),
 		cmocka_unit_test(test_own_call),
