@@ -17,6 +17,7 @@
 
 #define BLOCK_BYTES ((size_t)8 << 20)
 #define N_BLOCKS 2
+#define PAUSE_NS (5 * MS) /* some disks take longer for a write that does not follow another at once */
 #define WRITE_NS (3 * MS) /* that a write shall take at most: few of them, as each costs CPU time */
 
 static struct {
@@ -248,6 +249,9 @@ uint64_t planted_write_ns(void)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = planted_now();
 
+		while (planted_now() - from < PAUSE_NS)
+			;
+		from = planted_now();
 		write_block();
 		took[i] = planted_now() - from;
 	}

@@ -37,7 +37,7 @@ void planted_join(pthread_t thread);
 /* A file of the current folder, past the page cache. Ends the program with status 77 where that is not to be had. */
 void planted_open_disk(void);
 void planted_flush(uint64_t ns); /* writes, one request at a time, until ns have passed */
-uint64_t planted_write_ns(void); /* how long nine of ten writes take at most, on this disk and now */
+uint64_t planted_write_ns(void); /* how long nine of ten single writes take at most, on this disk and now */
 
 void planted_fail(const char *what) __attribute__((noreturn)); /* with errno's text */
 
