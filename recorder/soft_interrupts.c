@@ -52,7 +52,8 @@ struct vprof_packets vprof_count_packets(const char *text)
 	return n;
 }
 
-static struct vprof_packets count_packets(void)
+/* 0: they cannot be known, or are too many interfaces. */
+static int count_packets(struct vprof_packets *packets)
 {
 	static char text[1 << 16];
 	int fd = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
@@ -64,7 +65,8 @@ static struct vprof_packets count_packets(void)
 	if (fd >= 0)
 		close(fd);
 	text[n] = 0;
-	return vprof_count_packets(text);
+	*packets = vprof_count_packets(text);
+	return n > 0 && n < sizeof text - 1;
 }
 
 static struct vp_ring_range range_of(const struct vprof_kernel_symbols *symbols, const char *name, const char *before)
@@ -109,23 +111,26 @@ static void detach(struct bpf_link **link)
 	*link = NULL;
 }
 
-static void leave(struct vprof_soft_interrupts *s)
+static void detach_all(struct record_bpf *bpf)
 {
-	struct record_bpf *bpf = s->bpf;
-
-	if (!bpf->bss->softirqs.are_known && !tell_functions(bpf)) {
-		s->may_leave = 0;
-		return;
-	}
-	set_following(s, 0);
 	detach(&bpf->links.record_send);
 	detach(&bpf->links.record_receive);
 	detach(&bpf->links.enter_softirq);
 	detach(&bpf->links.leave_softirq);
+}
+
+static void leave(struct vprof_soft_interrupts *s)
+{
+	if (!s->bpf->bss->softirqs.are_known && !tell_functions(s->bpf)) {
+		s->may_leave = 0;
+		return;
+	}
+	set_following(s, 0);
+	detach_all(s->bpf);
 	s->is_left = 1;
 }
 
-/* Exits first: an entry without its exit would last. */
+/* Exits first: an entry without its exit would last. What the kernel refuses is tried again at the next look. */
 static void follow(struct vprof_soft_interrupts *s)
 {
 	struct record_bpf *bpf = s->bpf;
@@ -135,7 +140,11 @@ static void follow(struct vprof_soft_interrupts *s)
 	bpf->links.enter_softirq = bpf->links.leave_softirq ? bpf_program__attach(bpf->progs.enter_softirq) : NULL;
 	bpf->links.record_receive = bpf_program__attach(bpf->progs.record_receive);
 	bpf->links.record_send = bpf_program__attach(bpf->progs.record_send);
-	s->is_left = 0;
+	s->is_left = !bpf->links.enter_softirq || !bpf->links.record_receive || !bpf->links.record_send;
+	if (s->is_left) {
+		set_following(s, 0);
+		detach_all(bpf);
+	}
 }
 
 /* Soft interrupts have a stack of their own, or that of the thread whose system call they do not interrupt; not so
@@ -155,12 +164,8 @@ void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_
 {
 	struct stat network;
 
-	*s = (struct vprof_soft_interrupts){ .bpf = bpf,
-					     .n_rounds = 1,
-					     .may_leave = may_leave && can_look_up() &&
-							  !stat("/proc/self/ns/net", &network),
-					     .patience_ns = PATIENCE_NS,
-					     .packets = count_packets() };
+	*s = (struct vprof_soft_interrupts){ .bpf = bpf, .n_rounds = 1, .patience_ns = PATIENCE_NS };
+	s->may_leave = count_packets(&s->packets) && may_leave && can_look_up() && !stat("/proc/self/ns/net", &network);
 	if (s->may_leave)
 		bpf->bss->softirqs.network = (uint32_t)network.st_ino;
 }
@@ -183,17 +188,17 @@ static int is_dear(uint64_t price, uint64_t n_packets)
 void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait)
 {
 	struct vprof_packets packets;
-	uint64_t price, n_unclear;
+	uint64_t price;
+	int is_clear;
 
-	if (!s->may_leave || now_ns - s->looked_ns < LOOK_NS)
+	if ((!s->may_leave && !s->is_left) || now_ns - s->looked_ns < LOOK_NS)
 		return;
 	s->looked_ns = now_ns;
-	packets = count_packets();
-	n_unclear = s->bpf->bss->n_unclear;
+	is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
 	price = price_of_look_ups(s->bpf);
-	if (n_unclear || packets.others != s->packets.others || !s->others_ns) {
+	if (!is_clear || packets.others != s->packets.others || !s->others_ns) {
 		s->others_ns = now_ns;
-		s->may_leave = !n_unclear; /* else each first packet's wake-up might be missing */
+		s->may_leave = is_clear; /* else each first packet's wake-up might be missing */
 		if (s->is_left)
 			follow(s);
 	} else if (s->is_left && is_dear(price - s->price, packets.loopback - s->packets.loopback)) {

@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -347,6 +348,94 @@ static void test_other_packets(void **state)
 	release(&r);
 }
 
+/* In another network, whose interfaces the recorder does not see, packets are followed, whoever sends them. */
+static int set_up_loopback(void)
+{
+	struct ifreq request = { .ifr_name = "lo" };
+	int s = socket(AF_INET, SOCK_DGRAM, 0), ret;
+
+	request.ifr_flags = IFF_UP | IFF_RUNNING;
+	ret = ioctl(s, SIOCSIFFLAGS, &request);
+	close(s);
+	return ret == 0;
+}
+
+static void *echo(void *unused)
+{
+	char c;
+
+	told->tids[1] = (uint32_t)gettid();
+	while (read(ends[1], &c, 1) == 1 && write(ends[1], &c, 1) == 1)
+		;
+	return unused;
+}
+
+static int exchange(int n)
+{
+	char c = 'x';
+
+	for (int i = 0; i < n; i++)
+		if (write(ends[0], &c, 1) != 1 || read(ends[0], &c, 1) != 1)
+			return 0;
+	return 1;
+}
+
+static int play_elsewhere(void)
+{
+	pthread_t thread;
+
+	if (unshare(CLONE_NEWNET) || !set_up_loopback())
+		return NEVER_LEFT;
+	told->tids[0] = (uint32_t)gettid();
+	if (!connect_ends() || pthread_create(&thread, NULL, echo, NULL))
+		return 1;
+	/* Long enough that the recorder has looked, and seen who was woken. */
+	for (int i = 0; i < 100 || __atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE); i++) {
+		if (!exchange(10))
+			return 1;
+		usleep(10000);
+	}
+	prctl(PR_SET_NAME, PLAY);
+	for (int i = 0; i < 40; i++) {
+		if (!exchange(10))
+			return 1;
+		usleep(10000);
+	}
+	prctl(PR_SET_NAME, "t:end");
+	shutdown(ends[0], SHUT_RDWR);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static void test_other_network(void **state)
+{
+	struct recorded r;
+	int plays = 0, n = 0;
+
+	(void)state;
+	memset(told, 0, sizeof *told);
+	record(&r, play_elsewhere, 0, 0);
+	if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == NEVER_LEFT) {
+		print_message("skipped: no network of its own can be made\n");
+		skip();
+	}
+	assert_int_equal(r.status, 0);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+
+		if (e->kind == VP_KIND_KERNEL_TASK && e->task.tid == told->tids[0])
+			plays = !strcmp(e->task.comm, PLAY);
+		if (!plays || e->kind != VP_KIND_KERNEL_WAKING || e->waking.context != VP_CONTEXT_NET_RX ||
+		    (e->waking.wakee_tid != told->tids[0] && e->waking.wakee_tid != told->tids[1]))
+			continue;
+		assert_int_equal(e->waking.source, VP_SOURCE_NET);
+		n++;
+	}
+	print_message("%d wake-ups\n", n);
+	assert_true(n > 0);
+	release(&r);
+}
+
 static void expect_packets(const char *text, uint64_t loopback, uint64_t others)
 {
 	struct vprof_packets n = vprof_count_packets(text);
@@ -371,10 +460,9 @@ static void test_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_other_packets),
+		cmocka_unit_test(test_counts),	      cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_limits),	      cmocka_unit_test(test_other_packets),
+		cmocka_unit_test(test_other_network),
 	};
 	struct vprof_error err = { "" };
 
