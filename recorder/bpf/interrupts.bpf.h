@@ -113,12 +113,11 @@ static __always_inline int is_in_other_network(struct task_struct *task)
 }
 
 #ifdef __TARGET_ARCH_x86
-#define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
-
-/* Does this tracepoint's caller run on the stack of the thread that runs here? Its arguments are on the caller's. */
+/* Does this tracepoint's caller run on the stack of the thread that runs here? Its arguments are on the caller's, below
+ * the registers that the thread entered the kernel with. */
 static __always_inline int is_on_stack_of(void *arguments, struct task_struct *current)
 {
-	__u64 low = (__u64)current->stack, high = low + STACK_BYTES;
+	__u64 low = (__u64)current->stack, high = (__u64)registers_of(current);
 	int is_there = 1;
 
 	asm volatile("if %[at] < %[low] goto +1\n"
