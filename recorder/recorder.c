@@ -538,7 +538,7 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	state->n_not_followed = r->bpf->bss->n_not_followed;
 	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;
-	state->looks_up = r->soft_interrupts.is_left;
+	state->looks_up = r->soft_interrupts.is_left ? 1 : r->soft_interrupts.may_leave ? 0 : -1;
 	state->n_windows = r->kinds & VP_KERNEL_WINDOWS ? r->windows.n : 0;
 	state->observed_s = vprof_stack_windows_observed_s(&r->windows);
 	if (state->n_windows)

@@ -76,8 +76,9 @@ struct vprof_recorder_state {
 	double cost_ns, busy_ns;    /* with a budget: CPU time that recording took of the processes, and theirs */
 	uint32_t kinds;		    /* VP_KERNEL_* that are recorded */
 	double error_ns;	    /* of times, at most */
-	int looks_up;		    /* soft interrupts and packets are not followed now (soft_interrupts.h) */
-	char missing[240];	    /* which events are not recorded, and why; "" */
+	int looks_up;	   /* 1: soft interrupts and packets are not followed now (soft_interrupts.h); -1: they are,
+			      for good */
+	char missing[240]; /* which events are not recorded, and why; "" */
 };
 void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_state *state);
 

@@ -337,11 +337,11 @@ static __attribute__((noinline)) int look_up_softirq(void *ctx)
 
 /* Does the thread that runs here make this wake-up itself? Not on the stack of interrupts, and on its own not in an
  * interrupt that came while it ran the program; ksoftirqd does nothing but what interrupts left undone. */
-static __always_inline int is_by_thread(void *ctx, struct task_struct *current)
+static __always_inline int is_by_thread(struct task_struct *current, int is_on_own_stack)
 {
 	__u64 comm;
 
-	if (!is_on_stack_of(ctx, current))
+	if (!is_on_own_stack)
 		return 0;
 	if (!(current->flags & PF_KTHREAD))
 		return is_in_call(current);
@@ -349,17 +349,16 @@ static __always_inline int is_by_thread(void *ctx, struct task_struct *current)
 	return comm != KSOFTIRQ;
 }
 
-static __always_inline void look_up(void *ctx, struct task_struct *current, struct task_struct *task,
+static __always_inline void look_up(void *ctx, int is_on_own_stack, struct task_struct *task,
 				    const struct cpu_state *cpu, struct woken_by *by)
 {
-	int is_own = is_on_stack_of(ctx, current);
 	int found = look_up_softirq(ctx), is_backlog = found & BACKLOG;
 
 	by->context = found & 255;
 	if (found & CUT)
 		__sync_fetch_and_add(&n_unclear, 1);
 	if (by->context == VP_CONTEXT_TASK) {
-		if (!is_own) /* a hard interrupt that has no tracepoint */
+		if (!is_on_own_stack) /* a hard interrupt that has no tracepoint */
 			by->context = VP_CONTEXT_HARDIRQ;
 		return;
 	}
@@ -398,10 +397,14 @@ static __always_inline void find_waker(void *ctx, struct task_struct *current, s
 	by->is_thread = by->context == VP_CONTEXT_TASK || (by->source == VP_SOURCE_NET && cpu && cpu->is_loopback);
 	see_network(by, task);
 #ifdef __TARGET_ARCH_x86
-	if (by->context == VP_CONTEXT_TASK && *(volatile __u32 *)&softirqs.are_known && !is_by_thread(ctx, current)) {
-		__u64 began = begin_cost();
+	if (by->context == VP_CONTEXT_TASK && *(volatile __u32 *)&softirqs.are_known) {
+		int is_on_own_stack = is_on_stack_of(ctx, current);
+		__u64 began;
 
-		look_up(ctx, current, task, cpu, by);
+		if (is_by_thread(current, is_on_own_stack))
+			return;
+		began = begin_cost();
+		look_up(ctx, is_on_own_stack, task, cpu, by);
 		end_cost(began);
 	}
 #endif

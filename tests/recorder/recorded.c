@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -107,6 +108,23 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	vprof_recorder_close(recorder);
 	vprof_records_release(&file);
 	vprof_dir_remove(folder, NULL);
+}
+
+void wait_until_asleep(uint32_t pid, uint32_t tid)
+{
+	char path[64], line[256], state;
+
+	snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, tid);
+	do {
+		FILE *f = fopen(path, "re");
+		const char *after;
+
+		state = 0;
+		if (f && fgets(line, sizeof line, f) && (after = strrchr(line, ')')))
+			sscanf(after + 1, " %c", &state);
+		if (f)
+			fclose(f);
+	} while (state != 'S');
 }
 
 enum place { UNKNOWN, RUNNING, RUNNABLE, ASLEEP };

@@ -28,7 +28,10 @@ enum {
 	RECORD_SPACED = 32, /* with RECORD_CALLS: one in a millisecond, saved up for a burst, and without the timer */
 };
 
-/* Shared with the program: are soft interrupts and packets not followed now? NULL before the first record(). */
+/* Until the thread sleeps: what happens next wakes it. */
+void wait_until_asleep(uint32_t pid, uint32_t tid);
+
+/* Shared with the program: vprof_recorder_state's looks_up, of the last look. NULL before the first record(). */
 extern volatile int *recorder_looks_up;
 
 /* Runs `program` in a child, recorded from its first instruction to its end. Fails the test when that cannot be done.

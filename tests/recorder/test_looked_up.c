@@ -40,11 +40,16 @@ static struct told {
 	int is_over;
 } *told;
 
-/* 0: they never were left, or for other packets' sake not long enough. */
-static int wait_until(int looks_up)
+static int looks_up(void)
 {
-	for (int i = 0; i < PATIENCE_S * 1000; i++) {
-		if (__atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE) == looks_up)
+	return __atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE);
+}
+
+/* 0: they never were left, or for other packets' sake not long enough. */
+static int wait_until_looked_up(void)
+{
+	for (int i = 0; i < PATIENCE_S * 1000 && looks_up() >= 0; i++) {
+		if (looks_up() == 1)
 			return 1;
 		usleep(1000);
 	}
@@ -88,22 +93,6 @@ static int is_ksoftirqd(uint32_t tid)
 	return !strncmp(comm, "ksoftirqd/", 10);
 }
 
-static void sleep_until_asleep(uint32_t tid)
-{
-	char path[64], line[256], state = 0;
-
-	snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
-	while (state != 'S') {
-		FILE *f = fopen(path, "re");
-		const char *after;
-
-		if (f && fgets(line, sizeof line, f) && (after = strrchr(line, ')')))
-			sscanf(after + 1, " %c", &state);
-		if (f)
-			fclose(f);
-	}
-}
-
 /* Two threads wake each other by turns, over loopback and by a futex-less pipe, each when the other sleeps. */
 #define ROUNDS 200
 static int ends[2], pipes[2][2];
@@ -138,7 +127,7 @@ static void turn(int me)
 			usleep(1000);
 		if (me && read(in, &c, 1) != 1)
 			abort();
-		sleep_until_asleep(told->tids[!me]);
+		wait_until_asleep((uint32_t)getpid(), told->tids[!me]);
 		if (write(out, &c, 1) != 1 || (!me && read(in, &c, 1) != 1))
 			abort();
 	}
@@ -163,7 +152,7 @@ static int play(void)
 	told->tids[0] = (uint32_t)gettid();
 	if (!connect_ends() || pthread_barrier_init(&both, NULL, 2))
 		return 1;
-	if (!wait_until(1))
+	if (!wait_until_looked_up())
 		return NEVER_LEFT;
 	if (pthread_create(&thread, NULL, answer, NULL))
 		return 1;
@@ -172,7 +161,7 @@ static int play(void)
 	turn(0);
 	prctl(PR_SET_NAME, "t:end");
 	pthread_join(thread, NULL);
-	return __atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE) ? 0 : NEVER_LEFT;
+	return looks_up() == 1 ? 0 : NEVER_LEFT;
 }
 
 static void test_turns(void **state)
@@ -239,7 +228,7 @@ static int wait_in_vain(void)
 	if (sched_setaffinity(0, sizeof one, &one) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
 	    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit))
 		return 1;
-	if (!wait_until(1))
+	if (!wait_until_looked_up())
 		return NEVER_LEFT;
 	if (pthread_create(&thread, NULL, work, NULL))
 		return 1;
@@ -250,7 +239,7 @@ static int wait_in_vain(void)
 	prctl(PR_SET_NAME, "t:end");
 	__atomic_store_n(&told->is_over, 1, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	return __atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE) ? 0 : NEVER_LEFT;
+	return looks_up() == 1 ? 0 : NEVER_LEFT;
 }
 
 static void test_limits(void **state)
@@ -296,9 +285,9 @@ static int send_packets(void)
 	int s = socket(AF_INET, SOCK_DGRAM, 0);
 
 	told->interface = if_nametoindex(link_name);
-	if (!wait_until(1))
+	if (!wait_until_looked_up())
 		return NEVER_LEFT;
-	for (int i = 0; i < PATIENCE_S * 1000 && __atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE); i++) {
+	for (int i = 0; i < PATIENCE_S * 1000 && looks_up() == 1; i++) {
 		if (sendto(s, "x", 1, 0, (struct sockaddr *)&a, sizeof a) != 1)
 			return 1;
 		usleep(1000);
@@ -389,18 +378,12 @@ static int play_elsewhere(void)
 	told->tids[0] = (uint32_t)gettid();
 	if (!connect_ends() || pthread_create(&thread, NULL, echo, NULL))
 		return 1;
-	/* Long enough that the recorder has looked, and seen who was woken. */
-	for (int i = 0; i < 100 || __atomic_load_n(recorder_looks_up, __ATOMIC_ACQUIRE); i++) {
-		if (!exchange(10))
+	while (looks_up() >= 0) /* until the recorder has seen who is woken */
+		if (!exchange(1))
 			return 1;
-		usleep(10000);
-	}
 	prctl(PR_SET_NAME, PLAY);
-	for (int i = 0; i < 40; i++) {
-		if (!exchange(10))
-			return 1;
-		usleep(10000);
-	}
+	if (!exchange(ROUNDS))
+		return 1;
 	prctl(PR_SET_NAME, "t:end");
 	shutdown(ends[0], SHUT_RDWR);
 	pthread_join(thread, NULL);

@@ -90,24 +90,6 @@ static void end(int thread)
 	getrusage(RUSAGE_THREAD, &told->at_end[thread].outer);
 }
 
-/* Until the thread sleeps: what happens next wakes it. */
-static void wait_until_asleep(uint32_t pid, uint32_t tid)
-{
-	char path[64], line[256], state;
-
-	snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, tid);
-	do {
-		FILE *f = fopen(path, "re");
-		const char *after;
-
-		state = 0;
-		if (f && fgets(line, sizeof line, f) && (after = strrchr(line, ')')))
-			sscanf(after + 1, " %c", &state);
-		if (f)
-			fclose(f);
-	} while (state != 'S');
-}
-
 /* Two threads wake each other in turns, each only when the other sleeps. */
 #define ROUNDS 300
 static int pipes[2][2];
