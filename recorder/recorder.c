@@ -229,8 +229,27 @@ static int attach_timer(struct vprof_recorder *r, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+/* Of the maps, what depends on the machine and the options; before they are made. */
+static int size_maps(struct vprof_recorder *r, struct vprof_rings_sizes *sizes, struct vprof_error *err)
+{
+	int has_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
+	int ret = vprof_rings_plan(sizes, r->o.ring_bytes, has_stacks,
+				   sizeof r->bpf->bss->claims / sizeof *r->bpf->bss->claims, err);
+
+	if (ret)
+		return ret;
+	r->bpf->rodata->slots_shift = sizes->slots_shift;
+	if (bpf_map__set_max_entries(r->bpf->maps.slots, sizes->n_cpus << sizes->slots_shift) ||
+	    (!has_stacks &&
+	     (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
+	      bpf_map__set_max_entries(r->bpf->maps.frames, 1) || bpf_map__set_max_entries(r->bpf->maps.libraries, 1))))
+		return vprof_error_no_memory(err);
+	return VPROF_OK;
+}
+
 static int load(struct vprof_recorder *r, struct vprof_error *err)
 {
+	struct vprof_rings_sizes sizes;
 	int ret;
 
 	libbpf_set_print(NULL);
@@ -248,10 +267,9 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	r->bpf->rodata->records_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
 	r->bpf->rodata->has_budget = (r->kinds & VP_KERNEL_WINDOWS) != 0;
 	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
-	if (!(r->kinds & VP_KERNEL_STACKS) &&
-	    (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
-	     bpf_map__set_max_entries(r->bpf->maps.frames, 1) || bpf_map__set_max_entries(r->bpf->maps.libraries, 1)))
-		return vprof_error_no_memory(err);
+	ret = size_maps(r, &sizes, err);
+	if (ret)
+		return ret;
 	ret = record_bpf__load(r->bpf);
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
@@ -263,18 +281,18 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 					err);
 	if (ret)
 		return ret;
-	ret = vprof_rings_open(
-		&r->rings,
-		&(struct vprof_rings_options){ .map = bpf_map__fd(r->bpf->maps.rings),
-					       .n_lost = r->bpf->bss->n_lost,
-					       .n_lost_max = sizeof r->bpf->bss->n_lost / sizeof(uint64_t),
-					       .ring_bytes = r->o.ring_bytes,
-					       .clock = r->o.clock,
-					       .ns_per_tick = r->o.ns_per_tick,
-					       .stacks = r->stacks,
-					       .store = r->o.store,
-					       .arg = r->o.arg },
-		err);
+	ret = vprof_rings_open(&r->rings,
+			       &(struct vprof_rings_options){ .sizes = sizes,
+							      .slots = bpf_map__fd(r->bpf->maps.slots),
+							      .rings = bpf_map__fd(r->bpf->maps.rings),
+							      .claims = r->bpf->bss->claims,
+							      .freed = r->bpf->bss->freed,
+							      .clock = r->o.clock,
+							      .ns_per_tick = r->o.ns_per_tick,
+							      .stacks = r->stacks,
+							      .store = r->o.store,
+							      .arg = r->o.arg },
+			       err);
 	if (ret)
 		return ret;
 	ret = record_bpf__attach(r->bpf);

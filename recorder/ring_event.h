@@ -2,18 +2,27 @@
 /* What the programs in the kernel (bpf/) and the recorder share: the events on their way through the rings, and the
  * figures that both look at. It includes nothing and is compiled by both. An event means what the record of its kind
  * means (trace/format.h).
+ *
+ * Each CPU has two rings. What happens often goes through slots of one size, in memory that both see: a program claims
+ * one, writes, and sets its stamp last. What is rare or large (threads' lives, sockets, stacks) goes through a ring of
+ * the kernel's own, whose order tells which process a stack was of.
  */
 #ifndef VPROF_RING_EVENT_H
 #define VPROF_RING_EVENT_H
 
+#define VP_RING_SLOT_BYTES 64
+
+/* A slot, which is a cache line. */
 struct vp_ring_event {
-	unsigned long long ns; /* CLOCK_MONOTONIC */
-	unsigned int n_lost;   /* events that this CPU's ring had no room for so far, modulo 2^32 */
-	unsigned short kind;   /* enum vp_kind */
-	unsigned char context; /* enum vp_context */
-	unsigned char detail;  /* enum vp_task_state, enum vp_source, VP_TASK_* or VP_BLOCK_* */
-	unsigned int tid;      /* switched out, woken, new, ending, submitting, calling, transferring */
-	unsigned int other;    /* tid switched in, running, of the maker, before; device, interface, irq */
+	unsigned long long ns;	 /* CLOCK_MONOTONIC */
+	unsigned int n_lost;	 /* events that this CPU's rings had no room for so far, modulo 2^32 */
+	unsigned short kind;	 /* enum vp_kind */
+	unsigned char context;	 /* enum vp_context */
+	unsigned char detail;	 /* enum vp_task_state, enum vp_source, VP_TASK_* or VP_BLOCK_* */
+	unsigned int tid;	 /* switched out, woken, new, ending, submitting, calling, transferring */
+	unsigned int other;	 /* tid switched in, running, of the maker, before; device, interface, irq */
+	unsigned int stamp;	 /* in a slot: of the claim, once the event is complete; of an earlier lap before */
+	unsigned int next_stamp; /* for the stamp */
 	union {
 		struct { /* SWITCH, WAKING: hashes, 0: none */
 			unsigned long long kernel_stack, user_stack;
@@ -30,16 +39,6 @@ struct vp_ring_event {
 		struct { /* NET_SEND, NET_RECEIVE: bytes; INTERRUPT: ns */
 			unsigned long long amount;
 		};
-		struct { /* SOCKET; addresses of TCP, path of a Unix socket */
-			unsigned long long cookie, peer, network, connect_ns, established_ns;
-			union {
-				struct {
-					unsigned char local[16], remote[16];
-				};
-				char path[32];
-			};
-			unsigned short local_port, remote_port;
-		} socket;
 		struct { /* TRANSFER; other: bytes */
 			unsigned long long cookie, position, from_ns;
 		} transfer;
@@ -50,6 +49,32 @@ struct vp_ring_event {
 			unsigned long long kernel_stack, user_stack, address;
 		} sample;
 	};
+};
+
+struct vp_ring_socket {
+	struct vp_ring_event head; /* kind: SOCKET */
+	unsigned long long cookie, peer, network, connect_ns, established_ns;
+	union { /* addresses of TCP, path of a Unix socket */
+		struct {
+			unsigned char local[16], remote[16];
+		};
+		char path[32];
+	};
+	unsigned short local_port, remote_port;
+};
+
+/* Of a CPU's slots, counted from the start of the recording; only its own programs write here. Two cache lines each. */
+struct vp_ring_claims {
+	unsigned long long n_claimed; /* slots */
+	unsigned long long n_freed;   /* of which the recorder's figure told, when the slots seemed to be used up */
+	unsigned long long n_lost;    /* events that had no room, here or in the other ring */
+	unsigned long long unused[13];
+};
+
+/* ... and what the recorder has taken. */
+struct vp_ring_freed {
+	unsigned long long n;
+	unsigned long long unused[7];
 };
 
 /* Of a CPU; two cache lines each. */

@@ -6,23 +6,35 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/array.h"
 #include "recorder/ring_event.h"
 #include "trace/kernel_events.h"
 
-#define RING_BYTES ((uint64_t)4 << 20)
+#define SLOTS_BYTES ((uint64_t)4 << 20)
+#define RARE_BYTES ((uint64_t)1 << 20)
 #define STACKS_RING_BYTES ((uint64_t)16 << 20) /* a new stack takes 16 KiB, and all are new at first */
 #define RINGS_MAX_BYTES ((uint64_t)256 << 20)
+#define RING_MIN_BYTES 65536
+
+_Static_assert(sizeof(struct vp_ring_event) == VP_RING_SLOT_BYTES, "an event fills a slot");
+
+typedef VPROF_ARRAY(struct vp_ring_event) event_array;
+typedef VPROF_ARRAY(struct vp_ring_socket) rare_array;
 
 struct cpu {
 	struct vprof_rings *rings;
+	const struct vp_ring_event *slots;
+	uint64_t n_freed; /* slots, since the start */
 	struct ring_buffer *ring;
 	int map;
 	uint32_t number;
 	uint64_t until_ns; /* events from here on are left for the next call */
-	VPROF_ARRAY(struct vp_ring_event) pending;
+	/* what is not stored yet; of the other ring, sockets and the heads of others */
+	event_array pending;
+	rare_array rare;
 	struct vprof_gather gather;
 	uint64_t n_stacks;	  /* that came through the ring; no events */
 	uint64_t n_taken;	  /* events */
@@ -38,15 +50,49 @@ struct vprof_rings {
 	struct vprof_clock_tie tie;
 	struct cpu *cpus;
 	size_t n;
+	void *slots; /* all CPUs' */
+	size_t slots_bytes;
 };
 
-static int take(void *arg, void *data, size_t size)
+static void count_without_memory(struct cpu *cpu)
+{
+	cpu->n_memory++;
+	cpu->n_missing++;
+}
+
+/* Takes the slots that are complete, up to the first that is not. */
+static void take_slots(struct cpu *cpu)
+{
+	uint64_t mask = (UINT64_C(1) << cpu->rings->o.sizes.slots_shift) - 1, ns = 0;
+
+	while (ns < cpu->until_ns) { /* else this might not end while events keep coming */
+		const struct vp_ring_event *slot = &cpu->slots[cpu->n_freed & mask];
+		struct vp_ring_event *to;
+
+		if (__atomic_load_n(&slot->stamp, __ATOMIC_ACQUIRE) != (uint32_t)(cpu->n_freed + 1))
+			break;
+		ns = slot->ns;
+		to = VPROF_PUSH(&cpu->pending);
+		if (to)
+			*to = *slot;
+		else
+			count_without_memory(cpu);
+		cpu->n_taken++;
+		cpu->n_freed++;
+		if (!(cpu->n_freed & (mask >> 2)))
+			__atomic_store_n(&cpu->rings->o.freed[cpu->number].n, cpu->n_freed, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&cpu->rings->o.freed[cpu->number].n, cpu->n_freed, __ATOMIC_RELEASE);
+}
+
+/* From the other ring. */
+static int take_rare(void *arg, void *data, size_t size)
 {
 	struct cpu *cpu = arg;
 	const struct vp_ring_event *e = data;
-	struct vp_ring_event *to;
+	struct vp_ring_socket *to;
 
-	if (size < offsetof(struct vp_ring_event, kernel_stack))
+	if (size < sizeof *e)
 		return 0;
 	if (e->kind == VP_KIND_KERNEL_STACK) {
 		cpu->n_stacks++;
@@ -59,27 +105,40 @@ static int take(void *arg, void *data, size_t size)
 	if (e->kind == VP_KIND_KERNEL_FORK && cpu->rings->o.stacks && e->tid == e->task.pid)
 		vprof_stacks_fork(cpu->rings->o.stacks, e->task.parent_pid, e->task.pid);
 	cpu->n_taken++;
-	to = VPROF_PUSH(&cpu->pending);
+	to = VPROF_PUSH(&cpu->rare);
 	if (!to) {
-		cpu->n_memory++;
-		cpu->n_missing++;
+		count_without_memory(cpu);
 		return 0;
 	}
 	memset(to, 0, sizeof *to);
 	memcpy(to, data, size < sizeof *to ? size : sizeof *to);
-	return e->ns >= cpu->until_ns ? -ECANCELED : 0; /* else this might not end while events keep coming */
+	return e->ns >= cpu->until_ns ? -ECANCELED : 0; /* as in take_slots() */
 }
 
 /* They nearly are in order. */
-static void sort(struct cpu *cpu)
+static void sort_events(event_array *events)
 {
-	struct vp_ring_event *v = cpu->pending.v;
+	struct vp_ring_event *v = events->v;
 
-	for (size_t i = 1; i < cpu->pending.n; i++) {
+	for (size_t i = 1; i < events->n; i++) {
 		struct vp_ring_event e = v[i];
 		size_t at = i;
 
 		for (; at && v[at - 1].ns > e.ns; at--)
+			v[at] = v[at - 1];
+		v[at] = e;
+	}
+}
+
+static void sort_rare(rare_array *events)
+{
+	struct vp_ring_socket *v = events->v;
+
+	for (size_t i = 1; i < events->n; i++) {
+		struct vp_ring_socket e = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1].head.ns > e.head.ns; at--)
 			v[at] = v[at - 1];
 		v[at] = e;
 	}
@@ -122,16 +181,18 @@ static void convert_block(const struct vprof_rings *r, const struct vp_ring_even
 
 static void convert_socket(const struct vprof_rings *r, const struct vp_ring_event *from, struct vprof_kernel_event *e)
 {
+	const struct vp_ring_socket *s = (const struct vp_ring_socket *)(const void *)from;
+
 	e->socket.flags = from->detail;
 	e->socket.tid = from->tid;
-	e->socket.cookie = from->socket.cookie;
-	e->socket.peer = from->socket.peer;
-	e->socket.network = from->socket.network;
-	e->socket.connected = ticks_of(r, from->socket.connect_ns);
-	e->socket.established = ticks_of(r, from->socket.established_ns);
-	memcpy(e->socket.path, from->socket.path, VP_SOCKET_PATH_BYTES); /* or both addresses */
-	e->socket.local_port = from->socket.local_port;
-	e->socket.remote_port = from->socket.remote_port;
+	e->socket.cookie = s->cookie;
+	e->socket.peer = s->peer;
+	e->socket.network = s->network;
+	e->socket.connected = ticks_of(r, s->connect_ns);
+	e->socket.established = ticks_of(r, s->established_ns);
+	memcpy(e->socket.path, s->path, VP_SOCKET_PATH_BYTES); /* or both addresses */
+	e->socket.local_port = s->local_port;
+	e->socket.remote_port = s->remote_port;
 }
 
 /* 0: of no known kind */
@@ -239,22 +300,34 @@ static void tell_lost(struct cpu *cpu, uint32_t n_lost, uint64_t t)
 	add_record(cpu, &e, t);
 }
 
+static void store_event(struct cpu *cpu, const struct vp_ring_event *from)
+{
+	struct vprof_kernel_event e;
+	uint64_t t = ticks_of(cpu->rings, from->ns);
+
+	tell_lost(cpu, from->n_lost, t);
+	if (convert(cpu->rings, from, &e))
+		add_record(cpu, &e, t);
+}
+
+/* Those of both rings in order. A socket is told before its transfers. */
 static void store_events(struct cpu *cpu, uint64_t before_ns)
 {
-	const struct vprof_rings *r = cpu->rings;
-	size_t n = 0;
+	event_array *events = &cpu->pending;
+	rare_array *rare = &cpu->rare;
+	size_t n = 0, n_rare = 0;
 
-	for (; n < cpu->pending.n && cpu->pending.v[n].ns < before_ns; n++) {
-		const struct vp_ring_event *from = &cpu->pending.v[n];
-		struct vprof_kernel_event e;
-		uint64_t t = ticks_of(r, from->ns);
-
-		tell_lost(cpu, from->n_lost, t);
-		if (convert(r, from, &e))
-			add_record(cpu, &e, t);
+	for (; n < events->n && events->v[n].ns < before_ns; n++) {
+		for (; n_rare < rare->n && rare->v[n_rare].head.ns <= events->v[n].ns; n_rare++)
+			store_event(cpu, &rare->v[n_rare].head);
+		store_event(cpu, &events->v[n]);
 	}
-	cpu->pending.n -= n;
-	memmove(cpu->pending.v, cpu->pending.v + n, cpu->pending.n * sizeof *cpu->pending.v);
+	for (; n_rare < rare->n && rare->v[n_rare].head.ns < before_ns; n_rare++)
+		store_event(cpu, &rare->v[n_rare].head);
+	events->n -= n;
+	memmove(events->v, events->v + n, events->n * sizeof *events->v);
+	rare->n -= n_rare;
+	memmove(rare->v, rare->v + n_rare, rare->n * sizeof *rare->v);
 }
 
 size_t vprof_rings_drain(struct vprof_rings *r, int final)
@@ -267,17 +340,19 @@ size_t vprof_rings_drain(struct vprof_rings *r, int final)
 		uint64_t before = cpu->n_taken + cpu->n_stacks;
 
 		cpu->until_ns = final ? UINT64_MAX : now_ns;
-		ring_buffer__consume(cpu->ring);
+		take_slots(cpu);
+		ring_buffer__consume(cpu->ring); /* then: it has the stacks of all events that were taken */
 		n += cpu->n_taken + cpu->n_stacks - before;
 	}
 	vprof_clock_tie_step(&r->tie); /* after all of them */
 	for (size_t i = 0; i < r->n; i++) {
 		struct cpu *cpu = &r->cpus[i];
 
-		sort(cpu);
+		sort_events(&cpu->pending);
+		sort_rare(&cpu->rare);
 		store_events(cpu, final ? UINT64_MAX : now_ns - VPROF_RINGS_HOLD_NS);
 		if (final && !n)
-			tell_lost(cpu, (uint32_t)r->o.n_lost[cpu->number], ticks_of(r, now_ns));
+			tell_lost(cpu, (uint32_t)r->o.claims[cpu->number].n_lost, ticks_of(r, now_ns));
 	}
 	return n;
 }
@@ -294,7 +369,7 @@ void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cpu *cpu = &r->cpus[i];
 
-		*n_lost += r->o.n_lost[cpu->number] + cpu->n_memory + cpu->gather.n_lost;
+		*n_lost += r->o.claims[cpu->number].n_lost + cpu->n_memory + cpu->gather.n_lost;
 		*n_events += cpu->n_taken - cpu->n_memory - cpu->gather.n_lost;
 	}
 }
@@ -314,7 +389,29 @@ const struct vprof_clock_reading *vprof_rings_reading(const struct vprof_rings *
 	return &r->tie.after;
 }
 
-static int open_ring(struct vprof_rings *r, uint32_t number, uint64_t bytes)
+int vprof_rings_plan(struct vprof_rings_sizes *sizes, uint64_t bytes, int has_stacks, size_t n_cpus_max,
+		     struct vprof_error *err)
+{
+	int n = libbpf_num_possible_cpus();
+	uint64_t slots = bytes ? bytes : SLOTS_BYTES, ring = has_stacks ? STACKS_RING_BYTES : RARE_BYTES;
+
+	if (n <= 0 || (size_t)n > n_cpus_max)
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "this machine may have %d CPUs; the recorder works for up to %zu", n,
+				       n_cpus_max);
+	if (bytes && (has_stacks || bytes < ring))
+		ring = bytes;
+	while (!bytes && (slots + ring) * (uint64_t)n > RINGS_MAX_BYTES && slots > RING_MIN_BYTES) {
+		slots /= 2;
+		ring /= ring > RING_MIN_BYTES ? 2 : 1;
+	}
+	*sizes = (struct vprof_rings_sizes){ .n_cpus = (uint32_t)n, .ring_bytes = ring };
+	while ((UINT64_C(1) << sizes->slots_shift) * VP_RING_SLOT_BYTES < slots)
+		sizes->slots_shift++;
+	return VPROF_OK;
+}
+
+static int open_ring(struct vprof_rings *r, uint32_t number)
 {
 	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL,
 					       .tid = number,
@@ -323,43 +420,52 @@ static int open_ring(struct vprof_rings *r, uint32_t number, uint64_t bytes)
 
 	cpu->rings = r;
 	cpu->number = number;
+	cpu->slots = (const struct vp_ring_event *)r->slots + ((size_t)number << r->o.sizes.slots_shift);
 	vprof_gather_init(&cpu->gather, &whose, r->o.store, r->o.arg);
-	cpu->map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "vprof_ring", 0, 0, (uint32_t)bytes, NULL);
+	cpu->map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "vprof_ring", 0, 0, (uint32_t)r->o.sizes.ring_bytes, NULL);
 	if (cpu->map < 0)
 		return errno;
 	r->n = number + 1;
-	if (bpf_map_update_elem(r->o.map, &number, &cpu->map, BPF_ANY))
+	if (bpf_map_update_elem(r->o.rings, &number, &cpu->map, BPF_ANY))
 		return errno;
-	cpu->ring = ring_buffer__new(cpu->map, take, cpu, NULL);
+	cpu->ring = ring_buffer__new(cpu->map, take_rare, cpu, NULL);
 	return cpu->ring ? 0 : errno;
+}
+
+static int map_slots(struct vprof_rings *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = ((size_t)r->o.sizes.n_cpus << r->o.sizes.slots_shift) * VP_RING_SLOT_BYTES;
+
+	bytes = (bytes + page - 1) / page * page;
+	r->slots = mmap(NULL, bytes, PROT_READ, MAP_SHARED, r->o.slots, 0);
+	if (r->slots == MAP_FAILED) {
+		r->slots = NULL;
+		return errno;
+	}
+	r->slots_bytes = bytes;
+	return 0;
 }
 
 int vprof_rings_open(struct vprof_rings **out, const struct vprof_rings_options *o, struct vprof_error *err)
 {
 	struct vprof_rings *r = calloc(1, sizeof *r);
-	int n = libbpf_num_possible_cpus(), error = 0;
-	uint64_t bytes = o->ring_bytes ? o->ring_bytes : o->stacks ? STACKS_RING_BYTES : RING_BYTES;
+	uint32_t n = o->sizes.n_cpus;
+	int error;
 
 	*out = NULL;
-	if (!r || n <= 0 || !(r->cpus = calloc((size_t)n, sizeof *r->cpus))) {
+	if (!r || !(r->cpus = calloc(n, sizeof *r->cpus))) {
 		free(r);
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the rings of %d CPUs", n);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the rings of %u CPUs", n);
 	}
 	r->o = *o;
-	if ((size_t)n > o->n_lost_max) {
-		vprof_rings_close(r);
-		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "this machine may have %d CPUs; the recorder works for up to %zu", n,
-				       o->n_lost_max);
-	}
-	while (!o->ring_bytes && bytes * (uint64_t)n > RINGS_MAX_BYTES && bytes > 65536)
-		bytes /= 2;
-	for (int i = 0; i < n && !error; i++)
-		error = open_ring(r, (uint32_t)i, bytes);
+	error = map_slots(r);
+	for (uint32_t i = 0; i < n && !error; i++)
+		error = open_ring(r, i);
 	if (error) {
 		vprof_rings_close(r);
-		return vprof_error_set(err, VPROF_ERR_FAILED, "no memory for the rings of %d CPUs, %llu KiB each: %s",
-				       n, (unsigned long long)(bytes >> 10), strerror(error));
+		return vprof_error_set(err, VPROF_ERR_FAILED, "no memory for the rings of %u CPUs, %llu KiB each: %s",
+				       n, (unsigned long long)(o->sizes.ring_bytes >> 10), strerror(error));
 	}
 	vprof_clock_tie_start(&r->tie, o->clock, CLOCK_MONOTONIC);
 	*out = r;
@@ -374,8 +480,11 @@ void vprof_rings_close(struct vprof_rings *r)
 		ring_buffer__free(r->cpus[i].ring);
 		close(r->cpus[i].map);
 		VPROF_ARRAY_RELEASE(&r->cpus[i].pending);
+		VPROF_ARRAY_RELEASE(&r->cpus[i].rare);
 		vprof_gather_release(&r->cpus[i].gather);
 	}
+	if (r->slots)
+		munmap(r->slots, r->slots_bytes);
 	free(r->cpus);
 	free(r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rings through which the kernel's events come, one for each CPU; they are brought into order of time, converted to
- * ticks, and stored as records.
+/* The rings through which the kernel's events come, two for each CPU (ring_event.h); they are brought into order of
+ * time, converted to ticks, and stored as records.
  *
  * Events may lie in a ring in another order than that of time: an interrupt's event can get in between another's time
  * and its place. So the last millisecond stays here until the next call.
@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "recorder/gather.h"
+#include "recorder/ring_event.h"
 #include "recorder/stack_table.h"
 #include "trace/clock_tie.h"
 
@@ -20,12 +21,22 @@
 
 struct vprof_rings;
 
+struct vprof_rings_sizes {
+	uint32_t n_cpus;
+	uint32_t slots_shift; /* of each CPU's number of slots */
+	uint64_t ring_bytes;  /* of its other ring */
+};
+
+/* `bytes` of each CPU, a power of two; 0: 4 MiB, less with many CPUs. Where there are stacks their ring has as much,
+ * without being told 16 MiB. VPROF_ERR_INPUT: there are more CPUs than n_cpus_max. */
+int vprof_rings_plan(struct vprof_rings_sizes *sizes, uint64_t bytes, int has_stacks, size_t n_cpus_max,
+		     struct vprof_error *err);
+
 struct vprof_rings_options {
-	int map; /* CPU -> ring */
-	const volatile unsigned long long
-		*n_lost; /* [n_lost_max] by CPU; the kernel counts there what it has no room for */
-	size_t n_lost_max;
-	uint64_t ring_bytes; /* 0: 4 MiB, with stacks 16, less with many CPUs */
+	struct vprof_rings_sizes sizes;
+	int slots, rings;			      /* maps: as many slots as planned; CPU -> ring */
+	const volatile struct vp_ring_claims *claims; /* by CPU; the kernel's side writes them */
+	volatile struct vp_ring_freed *freed;
 	enum vp_clock clock;
 	double ns_per_tick;
 	struct vprof_stacks *stacks; /* NULL: none are recorded */

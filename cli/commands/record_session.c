@@ -18,7 +18,11 @@
 #include "recorder/proc_tasks.h"
 #include "report/format_value.h"
 
-#define DRAIN_EVERY_NS 5000000L
+/* Between two looks at the rings, each of which takes the CPU from somebody: with stacks, which fill them quickly and
+ * are taken in windows of such lengths; else a ring of the usual size has room for 2.6 million events a second. */
+#define DRAIN_STACKS_NS 5000000L
+#define DRAIN_NS 25000000L
+#define USUAL_RING_BYTES (4u << 20)
 #define BUSY_EVENTS 20000 /* in one drain: there are more by now */
 #define DRAW_EVERY_S 0.5
 #define LOOK_EVERY_S 0.1 /* whether targets are left */
@@ -245,13 +249,20 @@ static int is_told_to_end(struct session *s, int *n_seen)
 	return 0;
 }
 
-static void pause_briefly(void)
+static long pause_ns(const struct vprof_record_request *o)
 {
-	nanosleep(&(struct timespec){ 0, DRAIN_EVERY_NS }, NULL);
+	long ns = DRAIN_NS;
+
+	if (o->kinds & VP_KERNEL_STACKS)
+		return DRAIN_STACKS_NS;
+	for (uint64_t bytes = o->ring_bytes; bytes && bytes < USUAL_RING_BYTES && ns > DRAIN_STACKS_NS; bytes *= 2)
+		ns /= 2;
+	return ns;
 }
 
 static void record(struct session *s)
 {
+	struct timespec pause = { .tv_nsec = pause_ns(s->o) };
 	int n_seen = 0;
 
 	for (;;) {
@@ -268,7 +279,7 @@ static void record(struct session *s)
 		    (s->o->most_ns > 0 && (now_s - s->started_s) * 1e9 >= s->o->most_ns))
 			return;
 		if (n < BUSY_EVENTS)
-			pause_briefly();
+			nanosleep(&pause, NULL);
 	}
 }
 

@@ -109,7 +109,7 @@ struct woken_by {
 
 static __always_inline int is_in_other_network(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, nsproxy, net_ns, ns.inum) != *(volatile __u32 *)&softirqs.network;
+	return task->nsproxy->net_ns->ns.inum != *(volatile __u32 *)&softirqs.network;
 }
 
 #ifdef __TARGET_ARCH_x86
@@ -418,7 +418,7 @@ static __always_inline void tell_interrupt(__u64 began_ns, __u8 context, __u32 i
 
 	if (!began_ns || !is_recorded(current))
 		return;
-	e = reserve(BYTES_UP_TO(amount), VP_KIND_KERNEL_INTERRUPT);
+	e = reserve(VP_KIND_KERNEL_INTERRUPT);
 	if (!e)
 		return;
 	e->context = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs that run in the kernel, one for each tracepoint.
  *
- * Invariant: each event that belongs to the recording is either in its CPU's ring or counted in n_lost of that CPU.
+ * Invariant: each event that belongs to the recording is either in a ring of its CPU or counted in n_lost of that CPU.
  *
  * What belongs to it: everything of the session's processes; and of threads elsewhere from the moment on that they
  * first woke a thread that belongs to it, so that what they waited for then is known, too. A thread elsewhere is known
@@ -42,12 +42,25 @@ const volatile __u64 spacing_ns;       /* of a thread's stacks that are taken at
 const volatile __u32 own_pid;	       /* the recorder's */
 const volatile char name_followed[16]; /* "": none */
 
+const volatile __u32 slots_shift; /* of a CPU's number of slots */
+
+struct { /* a CPU's are side by side; the recorder sets how many there are, and reads them as memory */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct vp_ring_event);
+} slots SEC(".maps");
+
+struct vp_ring_claims claims[CPUS_MAX];
+struct vp_ring_freed freed[CPUS_MAX];
+
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 };
 
-struct {
+struct { /* for what is rare or large */
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CPUS_MAX);
 	__type(key, __u32);
@@ -87,7 +100,6 @@ struct { /* on their way through a disk: address -> state */
 	__type(value, struct request_state);
 } requests SEC(".maps");
 
-__u64 n_lost[CPUS_MAX];
 __u64 n_requests;
 __u64 n_stacks_lost;  /* for which a ring had no room; each was tried again */
 __u64 n_followed;     /* by their parent or name */
@@ -120,15 +132,87 @@ static __always_inline int is_recorded(struct task_struct *task)
 	return in_session(task->tgid) || (task->pid && is_waker(task));
 }
 
-/* This CPU's count. The verifier must see the bound right before the use, where the compiler would drop it. */
-static __always_inline __u64 *lost_here(__u32 cpu)
+/* This CPU's. The verifier must see the bound right before the use, where the compiler would drop it. */
+static __always_inline struct vp_ring_claims *claims_of(__u32 cpu)
 {
 	asm volatile("" : "+r"(cpu));
-	return &n_lost[cpu & (CPUS_MAX - 1)];
+	return &claims[cpu & (CPUS_MAX - 1)];
 }
 
-/* Room for an event of which the first `size` bytes are used; NULL, and counted, without. */
-static __always_inline struct vp_ring_event *reserve(__u64 size, __u16 kind)
+static __always_inline __u64 n_freed_by_recorder(__u32 cpu)
+{
+	asm volatile("" : "+r"(cpu));
+	return *(volatile __u64 *)&freed[cpu & (CPUS_MAX - 1)].n;
+}
+
+static __always_inline void count_lost(void)
+{
+	__sync_fetch_and_add(&claims_of(bpf_get_smp_processor_id())->n_lost, 1);
+}
+
+#define CLAIM_TRIES 4 /* programs that interrupt this one may claim a slot each */
+
+/* The number of a slot, from 1 on; 0: all are in use. */
+static __always_inline __u64 claim_slot(struct vp_ring_claims *c, __u32 cpu)
+{
+	__u64 n_slots = 1ull << (slots_shift & 31);
+
+	for (int i = 0; i < CLAIM_TRIES; i++) {
+		__u64 n = *(volatile __u64 *)&c->n_claimed;
+
+		if (n - c->n_freed >= n_slots) {
+			c->n_freed = n_freed_by_recorder(cpu);
+			if (n - c->n_freed >= n_slots)
+				return 0;
+		}
+		if (__sync_val_compare_and_swap(&c->n_claimed, n, n + 1) == n)
+			return n + 1;
+	}
+	return 0;
+}
+
+/* A slot for an event that happened at `ns`; NULL, and counted, without. */
+static __always_inline struct vp_ring_event *reserve_at(__u64 ns, __u16 kind)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct vp_ring_claims *c = claims_of(cpu);
+	struct vp_ring_event *e = 0;
+	__u64 number = claim_slot(c, cpu);
+	__u32 slot;
+
+	if (number) {
+		slot = (cpu << (slots_shift & 31)) + ((__u32)(number - 1) & ((1u << (slots_shift & 31)) - 1));
+		e = bpf_map_lookup_elem(&slots, &slot);
+	}
+	if (!e) {
+		__sync_fetch_and_add(&c->n_lost, 1);
+		return 0;
+	}
+	e->ns = ns;
+	e->n_lost = (__u32)c->n_lost;
+	e->kind = kind;
+	e->next_stamp = (__u32)number;
+	return e;
+}
+
+static __always_inline struct vp_ring_event *reserve(__u16 kind)
+{
+	return reserve_at(bpf_ktime_get_ns(), kind);
+}
+
+/* The recorder takes it from now on. */
+static __always_inline void submit(struct vp_ring_event *e)
+{
+#ifdef __TARGET_ARCH_x86
+	asm volatile("" ::: "memory"); /* this CPU's writes become visible in their order */
+	*(volatile __u32 *)&e->stamp = e->next_stamp;
+#else
+	__sync_lock_test_and_set(&e->stamp, e->next_stamp);
+#endif
+}
+
+/* The same in the other ring, until submit_rare(). */
+static __always_inline void *reserve_rare(__u64 size, __u16 kind)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct vp_ring_event *e = 0;
@@ -138,27 +222,23 @@ static __always_inline struct vp_ring_event *reserve(__u64 size, __u16 kind)
 	if (ring)
 		e = bpf_ringbuf_reserve(ring, size, 0);
 	if (!e) {
-		__sync_fetch_and_add(lost_here(cpu), 1);
+		__sync_fetch_and_add(&claims_of(cpu)->n_lost, 1);
 		return 0;
 	}
 	e->ns = ns;
-	e->n_lost = (__u32)*lost_here(cpu);
+	e->n_lost = (__u32)claims_of(cpu)->n_lost;
 	e->kind = kind;
 	return e;
 }
 
-static __always_inline void submit(struct vp_ring_event *e)
+static __always_inline void submit_rare(void *e)
 {
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* the recorder looks by itself: waking it would be an event again */
 }
 
-#define BYTES_UP_TO(member)                                                                                            \
-	(__builtin_offsetof(struct vp_ring_event, member) + sizeof(((struct vp_ring_event *)0)->member))
-#define BYTES_TASK sizeof(struct vp_ring_event)
-
 static __always_inline struct vp_ring_event *reserve_task(struct task_struct *task, __u16 kind)
 {
-	struct vp_ring_event *e = reserve(BYTES_UP_TO(task), kind);
+	struct vp_ring_event *e = reserve_rare(sizeof *e, kind);
 
 	if (!e)
 		return 0;
@@ -181,7 +261,7 @@ static __always_inline void tell_task(struct task_struct *task, __u8 flags)
 		return;
 	e->detail = flags | (task->flags & PF_KTHREAD ? VP_TASK_KERNEL : 0);
 	e->task.parent_pid = BPF_CORE_READ(task, real_parent, tgid);
-	submit(e);
+	submit_rare(e);
 }
 
 static __always_inline void follow_process(__u32 pid)
@@ -286,7 +366,7 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 		forget_dead(prev);
 	if (records_sockets && !records_stacks && of_session && prev->pid)
 		note_sending(prev);
-	e = reserve(BYTES_UP_TO(user_stack), VP_KIND_KERNEL_SWITCH);
+	e = reserve(VP_KIND_KERNEL_SWITCH);
 	if (!e)
 		return 0;
 	e->context = 0;
@@ -325,7 +405,7 @@ int BPF_PROG(record_waking, struct task_struct *task)
 		by.id = futex_of(task);
 		by.source = by.id ? VP_SOURCE_FUTEX : VP_SOURCE_NONE;
 	}
-	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
+	e = reserve(VP_KIND_KERNEL_WAKING);
 	if (!e)
 		return 0;
 	e->context = by.context;
@@ -355,7 +435,7 @@ int BPF_PROG(record_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	e->other = parent->pid;
 	e->task.parent_pid = parent->tgid;
-	submit(e);
+	submit_rare(e);
 	return 0;
 }
 
@@ -394,7 +474,7 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 	if (!e)
 		return 0;
 	e->other = old_pid;
-	submit(e);
+	submit_rare(e);
 	return 0;
 }
 
@@ -419,7 +499,7 @@ int BPF_PROG(record_exit, struct task_struct *task)
 	if (e) {
 		e->task.exit_code = task->exit_code;
 		e->task.is_last = is_last;
-		submit(e);
+		submit_rare(e);
 	}
 	if (is_last && !records_all)
 		end_process(pid);
@@ -443,7 +523,7 @@ int BPF_PROG(record_rename, struct task_struct *task, const char *comm)
 		    (task->flags & PF_KTHREAD ? VP_TASK_KERNEL : 0);
 	e->task.parent_pid = BPF_CORE_READ(task, real_parent, tgid);
 	bpf_probe_read_kernel_str(e->task.comm, sizeof e->task.comm, comm);
-	submit(e);
+	submit_rare(e);
 	return 0;
 }
 
@@ -468,7 +548,7 @@ static __always_inline __u8 flags_of(struct request *rq)
 static __always_inline void tell_block(struct request *rq, __u16 kind, __u32 device, __u32 tid, __u64 number,
 				       __u64 before_ns, __u32 bytes, __u32 error)
 {
-	struct vp_ring_event *e = reserve(BYTES_UP_TO(block), kind);
+	struct vp_ring_event *e = reserve(kind);
 
 	if (!e)
 		return;
@@ -551,7 +631,7 @@ int BPF_PROG(record_complete, struct request *rq, int error, unsigned int n_byte
 static __always_inline void tell_packet(__u16 kind, __u32 interface, __u32 n_bytes)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct vp_ring_event *e = reserve(BYTES_UP_TO(amount), kind);
+	struct vp_ring_event *e = reserve(kind);
 
 	if (!e)
 		return;

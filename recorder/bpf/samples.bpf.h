@@ -76,7 +76,7 @@ int BPF_PROG(record_call, struct pt_regs *regs, long result)
 		return 0;
 	}
 	call->is_open = call->is_told = 0;
-	e = reserve(BYTES_UP_TO(call), VP_KIND_KERNEL_CALL);
+	e = reserve(VP_KIND_KERNEL_CALL);
 	if (!e)
 		return 0;
 	e->context = 0;
@@ -95,7 +95,7 @@ int BPF_PROG(record_call, struct pt_regs *regs, long result)
 static __always_inline void tell_sample(struct task_struct *task, __u16 kind, __u32 other, __u64 address,
 					const struct stack_hashes *stacks)
 {
-	struct vp_ring_event *e = reserve(BYTES_UP_TO(sample), kind);
+	struct vp_ring_event *e = reserve(kind);
 
 	if (!e)
 		return;

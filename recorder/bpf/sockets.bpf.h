@@ -166,43 +166,43 @@ static __always_inline __u32 futex_of(struct task_struct *sleeper)
 }
 #endif
 
-static __always_inline void read_addresses(struct sock *sk, struct vp_ring_event *e)
+static __always_inline void read_addresses(struct sock *sk, struct vp_ring_socket *e)
 {
-	e->socket.local_port = sk->__sk_common.skc_num;
-	e->socket.remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+	e->local_port = sk->__sk_common.skc_num;
+	e->remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
 	if (sk->__sk_common.skc_family == FAMILY_INET6) {
-		bpf_core_read(e->socket.local, 16, &sk->__sk_common.skc_v6_rcv_saddr);
-		bpf_core_read(e->socket.remote, 16, &sk->__sk_common.skc_v6_daddr);
+		bpf_core_read(e->local, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+		bpf_core_read(e->remote, 16, &sk->__sk_common.skc_v6_daddr);
 		return;
 	}
-	__builtin_memset(e->socket.path, 0, sizeof e->socket.path);
-	e->socket.local[10] = e->socket.local[11] = e->socket.remote[10] = e->socket.remote[11] = 0xff;
-	bpf_core_read(e->socket.local + 12, 4, &sk->__sk_common.skc_rcv_saddr);
-	bpf_core_read(e->socket.remote + 12, 4, &sk->__sk_common.skc_daddr);
+	__builtin_memset(e->path, 0, sizeof e->path);
+	e->local[10] = e->local[11] = e->remote[10] = e->remote[11] = 0xff;
+	bpf_core_read(e->local + 12, 4, &sk->__sk_common.skc_rcv_saddr);
+	bpf_core_read(e->remote + 12, 4, &sk->__sk_common.skc_daddr);
 }
 
 /* The path that the server listens at: an accepted socket has it, too. */
-static __always_inline int read_path(struct sock *sk, struct vp_ring_event *e)
+static __always_inline int read_path(struct sock *sk, struct vp_ring_socket *e)
 {
 	struct unix_address *address = BPF_CORE_READ((struct unix_sock *)sk, addr);
 
 	if (!address || BPF_CORE_READ(address, len) <= UNIX_NAME_AT)
 		return 0;
-	bpf_probe_read_kernel_str(e->socket.path, sizeof e->socket.path, address->name[0].sun_path);
-	if (!e->socket.path[0]) { /* a name that is no path */
-		e->socket.path[0] = '@';
-		bpf_probe_read_kernel_str(e->socket.path + 1, sizeof e->socket.path - 1, address->name[0].sun_path + 1);
+	bpf_probe_read_kernel_str(e->path, sizeof e->path, address->name[0].sun_path);
+	if (!e->path[0]) { /* a name that is no path */
+		e->path[0] = '@';
+		bpf_probe_read_kernel_str(e->path + 1, sizeof e->path - 1, address->name[0].sun_path + 1);
 	}
 	return 1;
 }
 
-static __always_inline void read_unix(struct sock *sk, struct socket_state *s, struct vp_ring_event *e)
+static __always_inline void read_unix(struct sock *sk, struct socket_state *s, struct vp_ring_socket *e)
 {
 	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
 
-	e->socket.local_port = e->socket.remote_port = 0;
-	__builtin_memset(e->socket.path, 0, sizeof e->socket.path);
-	e->socket.peer = peer ? BPF_CORE_READ(peer, __sk_common.skc_cookie.counter) : 0;
+	e->local_port = e->remote_port = 0;
+	__builtin_memset(e->path, 0, sizeof e->path);
+	e->peer = peer ? BPF_CORE_READ(peer, __sk_common.skc_cookie.counter) : 0;
 	if (read_path(sk, e))
 		s->role = VP_SOCKET_SERVER;
 	else if (peer && read_path(peer, e))
@@ -213,24 +213,24 @@ static __always_inline void read_unix(struct sock *sk, struct socket_state *s, s
 static __always_inline int tell_socket(struct sock *sk, struct socket_state *s, __u64 cookie, int is_unix, __u8 what,
 				       __u32 tid)
 {
-	struct vp_ring_event *e = reserve(BYTES_UP_TO(socket), VP_KIND_KERNEL_SOCKET);
+	struct vp_ring_socket *e = reserve_rare(sizeof *e, VP_KIND_KERNEL_SOCKET);
 
 	if (!e)
 		return 0;
-	e->context = 0;
-	e->tid = tid;
-	e->other = 0;
-	e->socket.cookie = cookie;
-	e->socket.peer = 0;
-	e->socket.network = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-	e->socket.connect_ns = s->connect_ns;
-	e->socket.established_ns = s->established_ns;
+	e->head.context = 0;
+	e->head.tid = tid;
+	e->head.other = 0;
+	e->cookie = cookie;
+	e->peer = 0;
+	e->network = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	e->connect_ns = s->connect_ns;
+	e->established_ns = s->established_ns;
 	if (is_unix)
 		read_unix(sk, s, e);
 	else
 		read_addresses(sk, e);
-	e->detail = s->role | what | (is_unix ? VP_SOCKET_UNIX : 0);
-	submit(e);
+	e->head.detail = s->role | what | (is_unix ? VP_SOCKET_UNIX : 0);
+	submit_rare(e);
 	s->cookie = cookie;
 	return 1;
 }
@@ -332,7 +332,7 @@ int BPF_PROG(socket_wake, struct task_struct *task)
 	    !is_on_stack_of(ctx, current))
 		return 0;
 	futex = futex_of(task);
-	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
+	e = reserve(VP_KIND_KERNEL_WAKING);
 	if (!e)
 		return 0;
 	e->context = VP_CONTEXT_TASK;
@@ -379,7 +379,7 @@ static __always_inline struct socket_state *see_socket(struct sock *sk, int is_u
 	struct socket_state *s = bpf_sk_storage_get(&sockets, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!s) {
-		__sync_fetch_and_add(lost_here(bpf_get_smp_processor_id()), 1);
+		count_lost();
 		return 0;
 	}
 	*cookie = s->cookie ? s->cookie : bpf_get_socket_cookie(sk);
@@ -419,7 +419,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 		tcp = bpf_skc_to_tcp_sock(sk);
 		position = tcp ? (__u32)((is_send ? tcp->write_seq : tcp->copied_seq) - n) : 0;
 	}
-	e = reserve(BYTES_UP_TO(transfer), VP_KIND_KERNEL_TRANSFER);
+	e = reserve(VP_KIND_KERNEL_TRANSFER);
 	if (!e)
 		return 0;
 	e->context = 0;
