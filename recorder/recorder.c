@@ -113,9 +113,17 @@ static void choose_kinds(struct vprof_recorder *r)
 	r->kinds = o->kinds & (VP_KERNEL_SCHEDULING | VP_KERNEL_INTERRUPTS | VP_KERNEL_STACKS);
 }
 
+static void add_missing(struct vprof_recorder *r, const char *what)
+{
+	size_t at = strlen(r->missing);
+
+	snprintf(r->missing + at, sizeof r->missing - at, "%s%s", at ? ", " : "", what);
+}
+
 static void choose_socket_programs(struct vprof_recorder *r)
 {
 	int has_scheduling = (r->kinds & VP_KERNEL_SCHEDULING) != 0, has_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
+	int has_arrivals = vprof_recorder_has_tracepoint("tcp_rcv_space_adjust");
 
 	if (!has_sockets && !has_scheduling) { /* the kernel lacks what was asked for */
 		r->kinds |= VP_KERNEL_SCHEDULING;
@@ -125,6 +133,9 @@ static void choose_socket_programs(struct vprof_recorder *r)
 	bpf_program__set_autoload(r->bpf->progs.record_waking, has_scheduling);
 	bpf_program__set_autoload(r->bpf->progs.socket_switch, !has_scheduling);
 	bpf_program__set_autoload(r->bpf->progs.socket_wake, !has_scheduling);
+	bpf_program__set_autoload(r->bpf->progs.socket_arrival, has_sockets && has_arrivals);
+	if (has_sockets && !has_arrivals)
+		add_missing(r, "for how long messages lay in receive queues");
 	bpf_program__set_autoload(r->bpf->progs.socket_enter, has_sockets && r->kinds & VP_KERNEL_STACKS &&
 								      vprof_recorder_has_tracepoint("sys_enter"));
 }
@@ -132,7 +143,7 @@ static void choose_socket_programs(struct vprof_recorder *r)
 /* Leaves out what this kernel has no tracepoint for. A part that lacks one is left out whole. */
 static void choose_programs(struct vprof_recorder *r)
 {
-	size_t at = 0;
+	size_t at;
 
 	choose_kinds(r);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -145,8 +156,7 @@ static void choose_programs(struct vprof_recorder *r)
 		if (ok)
 			continue;
 		if (asked)
-			at += (size_t)snprintf(r->missing + at, sizeof r->missing - at, "%s%s", at ? ", " : "",
-					       parts[i].what);
+			add_missing(r, parts[i].what);
 		bpf_object__for_each_program(
 			program, r->bpf->obj) for (size_t k = 0; parts[i].tracepoints[k];
 						   k++) if (program_is_of(program, &parts[i], parts[i].tracepoints[k]))
@@ -161,6 +171,7 @@ static void choose_programs(struct vprof_recorder *r)
 		bpf_program__set_autoload(r->bpf->progs.record_timer, false);
 	if ((r->kinds & VP_KERNEL_STACKS) && (r->o.budget > 0 || r->o.by_hand))
 		r->kinds |= VP_KERNEL_WINDOWS;
+	at = strlen(r->missing);
 	if (at)
 		snprintf(r->missing + at, sizeof r->missing - at,
 			 " (this kernel lacks their tracepoints; vprof doctor lists them)");

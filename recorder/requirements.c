@@ -201,7 +201,7 @@ static void check_tracepoints(struct vprof_requirement *r)
 		"softirq_exit",	    "hrtimer_expire_entry", "hrtimer_expire_exit", "block_rq_insert",
 		"block_rq_issue",   "block_rq_complete",    "netif_receive_skb",   "net_dev_xmit",
 		"sock_send_length", "sock_recv_length",	    "inet_sock_set_state", "sys_enter",
-		"sys_exit",
+		"sys_exit",	    "tcp_rcv_space_adjust",
 #ifdef __x86_64__
 		"page_fault_user",
 #endif

@@ -41,6 +41,7 @@ struct vp_ring_event {
 		};
 		struct { /* TRANSFER; other: bytes */
 			unsigned long long cookie, position, from_ns;
+			unsigned long long arrived_ns; /* the last packet before a receive; 0: not known */
 		} transfer;
 		struct { /* CALL; other: its number | those skipped << 16 */
 			unsigned long long entered_ns, user_stack;

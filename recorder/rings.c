@@ -259,6 +259,12 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		e->transfer.cookie = from->transfer.cookie;
 		e->transfer.position = from->transfer.position;
 		e->transfer.from = ticks_of(r, from->transfer.from_ns);
+		if (from->transfer.arrived_ns && from->transfer.arrived_ns <= from->ns) {
+			uint64_t waited_ns = from->ns - from->transfer.arrived_ns;
+
+			e->transfer.flags |= VP_TRANSFER_ARRIVAL;
+			e->transfer.waited_ns = waited_ns < UINT32_MAX ? (uint32_t)waited_ns : UINT32_MAX;
+		}
 		return 1;
 	case VP_KIND_KERNEL_INTERRUPT:
 		e->interrupt.context = from->context;

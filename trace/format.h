@@ -209,7 +209,9 @@ enum vp_kind {
 	/* 3 units: a system call that sent or received ended at t. payload = tid | VP_TRANSFER_* << 32; u1.t = cookie,
 	   u1.w = position of its first byte in the stream: of TCP the sequence number (32 bits), of a Unix socket the
 	   bytes that were transferred before; u2.t = when it began, or of a send when its last packet had
-	   left; t: not known; u2.w = bytes, 0: the end of the stream was received. Peeking is not recorded. */
+	   left; t: not known; u2.w = bytes, 0: the end of the stream was received, and with VP_TRANSFER_ARRIVAL << 32
+	   how many ns (2^32 - 1: or more) a receive's last packet, or a later one, had been there. Peeking is not
+	   recorded. */
 	VP_KIND_KERNEL_TRANSFER = 241,
 };
 
@@ -260,7 +262,8 @@ enum vp_source {
 #define VP_SOCKET_CLOSED 8u  /* told again: this end closes its direction */
 #define VP_SOCKET_RESENT 16u /* told again: TCP sends a packet again */
 #define VP_SOCKET_PATH_BYTES 32u
-#define VP_TRANSFER_SEND 1u /* else a receive */
+#define VP_TRANSFER_SEND 1u    /* else a receive */
+#define VP_TRANSFER_ARRIVAL 2u /* it is known how long the bytes were there */
 
 #define VP_TASK_SESSION 1u /* of the processes that were to be recorded; else it woke one of their threads */
 #define VP_TASK_KERNEL 2u  /* a thread of the kernel */

@@ -104,6 +104,7 @@ static void decode_transfer(const struct vp_unit *u, struct vprof_kernel_event *
 	e->transfer.position = u[1].w;
 	e->transfer.from = u[2].t;
 	e->transfer.bytes = LOW(u[2].w);
+	e->transfer.waited_ns = HIGH(u[2].w);
 }
 
 int vprof_kernel_event_is(const struct vp_unit *u, uint32_t n_units)
@@ -288,7 +289,7 @@ uint32_t vprof_kernel_event_encode(const struct vprof_kernel_event *e, struct vp
 	case VP_KIND_KERNEL_TRANSFER:
 		u[0].w = VP_W(e->kind, BOTH(e->transfer.tid, e->transfer.flags & 255));
 		u[1] = (struct vp_unit){ e->transfer.cookie, e->transfer.position };
-		u[2] = (struct vp_unit){ e->transfer.from, e->transfer.bytes };
+		u[2] = (struct vp_unit){ e->transfer.from, BOTH(e->transfer.bytes, e->transfer.waited_ns) };
 		return 3;
 	case VP_KIND_KERNEL_LOST:
 		u[0].w = VP_W(e->kind, e->n_lost < VP_PAYLOAD_MAX ? e->n_lost : VP_PAYLOAD_MAX);

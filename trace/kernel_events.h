@@ -88,7 +88,7 @@ struct vprof_kernel_event {
 		} socket;
 		struct {		     /* TRANSFER */
 			uint32_t tid, flags; /* VP_TRANSFER_* */
-			uint32_t bytes;
+			uint32_t bytes, waited_ns;
 			uint64_t cookie, position, from; /* ticks */
 		} transfer;
 		uint64_t n_lost; /* LOST */

@@ -185,6 +185,7 @@ static void extend(struct vprof_exchange_end *end, const struct vprof_transfer *
 		if (end->request_thread == VPROF_NONE || time < end->request_from) {
 			end->request_from = time;
 			end->request_thread = t->thread;
+			end->request_waited = t->waited_ns;
 		}
 		end->request_to = t->to > end->request_to ? t->to : end->request_to;
 		return;
@@ -194,6 +195,7 @@ static void extend(struct vprof_exchange_end *end, const struct vprof_transfer *
 	if (end->reply_thread == VPROF_NONE || t->to >= end->reply_to) {
 		end->reply_to = t->to;
 		end->reply_thread = t->thread;
+		end->reply_waited = t->waited_ns;
 	}
 }
 

@@ -26,6 +26,9 @@ struct vprof_exchange_end {		   /* what one end saw; all 0 and VPROF_NONE where 
 	uint64_t reply_from, reply_to;	   /* server: first send began, last one ended; client: receives ended */
 	uint32_t request_thread;	   /* of the request's first transfer */
 	uint32_t reply_thread;		   /* of the reply's last transfer */
+	/* server: for so long the request had been there before its first receive; client: the reply, before its last
+	   one. At least. */
+	uint32_t request_waited, reply_waited;
 };
 
 struct vprof_exchange {

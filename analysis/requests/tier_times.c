@@ -84,18 +84,29 @@ static uint64_t weigh_calls(struct dividing *d, double weight)
 	return sum;
 }
 
+uint64_t vprof_tier_times_queued(const struct vprof_exchange *e)
+{
+	uint64_t called = vprof_exchange_ns(&e->client), visited = vprof_exchange_ns(&e->server);
+	uint64_t queued = (uint64_t)e->server.request_waited + e->client.reply_waited;
+
+	if (!visited || called <= visited)
+		return 0;
+	return queued < called - visited ? queued : called - visited;
+}
+
 static int divide_node(struct dividing *d, uint32_t node)
 {
 	const struct vprof_exchange *e = &d->x->v.v[node];
 	double weight = d->weight[node], called = (double)vprof_exchange_ns(&e->client);
-	double visited = (double)vprof_exchange_ns(&e->server);
+	double visited = (double)vprof_exchange_ns(&e->server), queued = (double)vprof_tier_times_queued(e);
 	uint32_t tier = d->tiers->of_connection.v[e->connection], transit = (uint32_t)d->tiers->names.kept.n;
 
 	if (!vprof_exchange_ns(&e->server)) /* nobody saw it there, or it took no time */
 		return add(d, tier, weight * called, 1);
 	if (list_calls(d, node))
 		return VPROF_ERR_NOMEM;
-	if (called > visited && add(d, transit, weight * (called - visited), 0))
+	if (called > visited &&
+	    (add(d, transit, weight * (called - visited - queued), 0) || add(d, transit + 1, weight * queued, 0)))
 		return VPROF_ERR_NOMEM;
 	if (called > 0 && called < visited)
 		weight *= called / visited;
@@ -132,8 +143,8 @@ int vprof_tier_times_find(struct vprof_tier_times *times, const struct vprof_exc
 
 	memset(times, 0, sizeof *times);
 	d.weight = calloc(x->v.n + 1, sizeof *d.weight);
-	d.ns = calloc(tiers->names.kept.n + 1, sizeof *d.ns);
-	d.visits = calloc(tiers->names.kept.n + 1, sizeof *d.visits);
+	d.ns = calloc(tiers->names.kept.n + 2, sizeof *d.ns);
+	d.visits = calloc(tiers->names.kept.n + 2, sizeof *d.visits);
 	if (d.weight && d.ns && d.visits)
 		ret = VPROF_OK;
 	for (uint32_t i = 0; i < t->requests.n && !ret; i++)

@@ -3,7 +3,8 @@
  *
  * Each moment of a request belongs to one tier: to that of the visit in which it runs while none of its calls is under
  * way, else to the call that ends last of those under way. Of a call the time that is not its visit's is transit: in
- * networks, queues and buffers; only lengths are compared, never times of two hosts. So a request's times add up to its
+ * networks, queues and buffers; only lengths are compared, never times of two hosts. For a part of that the bytes were
+ * there and nobody had read them yet: in receive queues; as much as is known. So a request's times add up to its
  * latency, and with them variance and tail can be divided over the tiers.
  */
 #ifndef VPROF_REQUESTS_TIER_TIMES_H
@@ -13,7 +14,7 @@
 #include "analysis/requests/tiers.h"
 
 struct vprof_tier_time {	/* of one request and tier */
-	uint32_t request, tier; /* the number of tiers: transit */
+	uint32_t request, tier; /* the number of tiers: transit; one more: receive queues */
 	uint32_t n_visits;
 	double ns;
 };
@@ -21,6 +22,9 @@ struct vprof_tier_time {	/* of one request and tier */
 struct vprof_tier_times {
 	VPROF_ARRAY(struct vprof_tier_time) v; /* by request */
 };
+
+/* Of a call, both of whose ends were recorded, what of its transit was in receive queues, at both ends. */
+uint64_t vprof_tier_times_queued(const struct vprof_exchange *e);
 
 /* Of all requests. OK or NOMEM; to be released in any case. O(exchanges log calls of one visit). */
 int vprof_tier_times_find(struct vprof_tier_times *times, const struct vprof_exchanges *x,

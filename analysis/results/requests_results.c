@@ -36,10 +36,10 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 
 /* clang-format off */
 #define LATENCY_FIELDS(U, D, I, S, E) U(n) D(mean_ns) D(sd_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(max_ns)
-#define TIER_NAME_FIELDS(U, D, I, S, E) S(name) I(is_recorded) I(is_transit)
+#define TIER_NAME_FIELDS(U, D, I, S, E) S(name) I(is_recorded) I(is_transit) I(is_queue)
 #define TIER_FIELDS(U, D, I, S, E)                                                                                      \
 	U(n_requests) D(visits_per_request) D(most_visits) D(own_ns) D(share) D(tail_share)
-#define CALL_FIELDS(U, D, I, S, E) U(to) U(n) D(mean_ns) D(transit_ns) D(there_ns)
+#define CALL_FIELDS(U, D, I, S, E) U(to) U(n) D(mean_ns) D(transit_ns) D(there_ns) D(queued_ns)
 #define PATTERN_FIELDS(U, D, I, S, E) S(path) U(n_visits)
 #define LINK_FIELDS(U, D, I, S, E) S(how) U(n)
 #define CLOCK_FIELDS(U, D, I, S, E)                                                                                     \
@@ -48,7 +48,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	S(client) U(nth) S(state) I(is_whole) D(from_ns) D(latency_ns) D(confidence) S(path)
 #define VISIT_FIELDS(U, D, I, S, E)                                                                                     \
 	S(tier) S(client) U(nth) S(how) S(process) U(pid) U(tid) D(confidence) U(request_bytes) U(reply_bytes) D(from_ns)       \
-	D(latency_ns) D(served_from_ns) D(served_ns)
+	D(latency_ns) D(served_from_ns) D(served_ns) D(request_queued_ns) D(reply_queued_ns)
 #define FUNCTION_FIELDS(U, D, I, S, E) S(name) S(file) D(low_ns) D(high_ns)
 #define OPENED_FIELDS(U, D, I, S, E)                                                                                    \
 	S(tier) S(host) S(how) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled)

@@ -21,7 +21,8 @@ struct vprof_requests_latency { /* ns; NaN when there are none */
 struct vprof_requests_tier {
 	const char *name;
 	int is_recorded; /* else only calls to it are known */
-	int is_transit;	 /* no tier: between a call's two ends, in networks, queues and buffers */
+	int is_transit;	 /* no tier: between a call's two ends, in networks, queues and buffers; ... */
+	int is_queue; /* ... and of that what had come and was not read yet, as much as is known: not in the former */
 	struct vprof_requests_latency response; /* of its visits, children included */
 	uint64_t n_requests;			/* that visit it */
 	double visits_per_request, most_visits; /* over all requests; of one */
@@ -36,7 +37,8 @@ struct vprof_requests_call {
 	uint64_t n;
 	/* of the caller's time; of that not in the called tier; NaN: one end not recorded */
 	double mean_ns, transit_ns;
-	double there_ns; /* of transit: from a request's first send to its first receive; NaN: clocks are not known */
+	double there_ns;  /* of transit: from a request's first send to its first receive; NaN: clocks are not known */
+	double queued_ns; /* of transit, at least: request or reply had come and was not read yet */
 };
 
 struct vprof_requests_pattern {
@@ -64,8 +66,10 @@ struct vprof_requests_visit { /* one of a listed request, its calls after it; ti
 	uint32_t pid, tid;
 	double confidence;
 	uint64_t request_bytes, reply_bytes;
-	double from_ns, latency_ns;	    /* at the caller's end, else as served */
-	double served_from_ns, served_ns;   /* at the server's end; NaN: not recorded */
+	double from_ns, latency_ns;	  /* at the caller's end, else as served */
+	double served_from_ns, served_ns; /* at the server's end; NaN: not recorded */
+	/* for how long, at least, the request had been there before it was received, and the reply; 0: not known */
+	double request_queued_ns, reply_queued_ns;
 	size_t first_function, n_functions; /* in `visit_functions` */
 };
 

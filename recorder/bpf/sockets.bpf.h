@@ -4,7 +4,8 @@
  * Two tracepoints see each send and receive of whichever system call (read, sendmsg, writev, sendfile, io_uring ...) as
  * it returns. When its bytes were sent is what TCP noted of the packet, or when the thread was switched out within the
  * call: to look at the entry of each system call would make all of them, of the whole machine, take the kernel's slower
- * way. That is done with stacks only, which need it. Not seen are splices from a socket, and what kernel threads do.
+ * way. That is done with stacks only, which need it. How long a receive's bytes had been there is told by when the
+ * connection's last packet came: at least so long. Not seen are splices from a socket, and what kernel threads do.
  * The position of a transfer's bytes in their stream is TCP's sequence number, so that both ends agree on it whatever
  * is lost; for Unix sockets it is counted here.
  *
@@ -388,6 +389,61 @@ static __always_inline struct socket_state *see_socket(struct sock *sk, int is_u
 	return s;
 }
 
+/* What TCP notes of a connection's last packet is overwritten as soon as a receive has taken bytes of one; right before
+ * that, it calls a tracepoint. Of each CPU, of the receive that is under way there: */
+struct arrival {
+	__u64 socket; /* 0: none */
+	__u64 ns;
+	__u32 position; /* up to which it has taken bytes */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct arrival);
+} arrivals SEC(".maps");
+
+static __always_inline struct arrival *arrival_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&arrivals, &zero);
+}
+
+SEC("tp_btf/tcp_rcv_space_adjust")
+int BPF_PROG(socket_arrival, struct sock *sk)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct arrival *a;
+	struct tcp_sock *tcp;
+
+	if (!in_session(current->tgid))
+		return 0;
+	a = arrival_here();
+	tcp = bpf_skc_to_tcp_sock(sk);
+	if (!a || !tcp || a->socket == (__u64)sk) /* not its first bytes */
+		return 0;
+	a->socket = (__u64)sk;
+	a->ns = tcp->tcp_clock_cache;
+	a->position = tcp->copied_seq;
+	return 0;
+}
+
+/* When the last packet of a connection had come before a receive of n bytes from `position` on; 0: not known, as where
+ * the thread was moved to another CPU in between. */
+static __always_inline __u64 take_arrival(struct sock *sk, __u32 position, __u32 n)
+{
+	struct arrival *a = arrival_here();
+	__u64 ns;
+
+	if (!a || a->socket != (__u64)sk)
+		return 0;
+	ns = a->position - position - 1 < n ? a->ns : 0;
+	a->socket = 0;
+	return ns;
+}
+
 static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -429,6 +485,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 	e->transfer.cookie = cookie;
 	e->transfer.position = position; /* of the first byte */
 	e->transfer.from_ns = begin_of(current, tcp, is_send, e->ns);
+	e->transfer.arrived_ns = is_send || !tcp ? 0 : take_arrival(sk, (__u32)position, (__u32)n);
 	submit(e);
 	return 0;
 }

@@ -76,6 +76,8 @@ static void put_call(struct spans *s, uint32_t request, size_t visit)
 	vprof_otlp_number(s->to, "vprof.link.confidence", v->confidence, 0);
 	vprof_otlp_count(s->to, "vprof.request.bytes", v->request_bytes, 0);
 	vprof_otlp_count(s->to, "vprof.reply.bytes", v->reply_bytes, 0);
+	if (v->reply_queued_ns > 0)
+		vprof_otlp_number(s->to, "vprof.reply.queued_ns", v->reply_queued_ns, 0);
 	fputs("]}", s->to);
 }
 
@@ -90,6 +92,8 @@ static void put_visit(struct spans *s, uint32_t request, size_t visit)
 	vprof_otlp_count(s->to, "process.pid", v->pid, 1);
 	vprof_otlp_count(s->to, "thread.id", v->tid, 0);
 	vprof_otlp_text(s->to, "client.address", v->client, 0);
+	if (v->request_queued_ns > 0)
+		vprof_otlp_number(s->to, "vprof.request.queued_ns", v->request_queued_ns, 0);
 	if (v->parent == VPROF_NONE) {
 		vprof_otlp_text(s->to, "vprof.path", q->path, 0);
 		vprof_otlp_text(s->to, "vprof.state", q->state, 0);

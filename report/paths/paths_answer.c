@@ -43,7 +43,9 @@ static void add_tail_words(const struct vprof_requests_results *r, struct vprof_
 				vprof_format_duration(r->tail_from_ns).s);
 	else
 		vprof_text_add(t, "their variance");
-	if (tier->is_transit)
+	if (tier->is_queue)
+		vprof_text_add(t, " is time for which what was sent had come, and its receiver had not read it yet");
+	else if (tier->is_transit)
 		vprof_text_add(t, " lies between tiers: in networks, queues and buffers");
 }
 

@@ -78,6 +78,11 @@ static void add_legend(const struct vprof_style *style, const struct vprof_reque
 	vprof_text_add(
 		&t, "visits: of each request, in the mean; p50, p99: of a visit, with what it calls; own time: of each "
 		    "request in the mean, without what is called: these, and the shares of variance and tail, add up");
+	for (size_t i = 0; i < r->n_tiers; i++)
+		if (r->tiers[i].is_queue)
+			vprof_text_add(&t,
+				       "; in receive queues: what was sent had come, and its receiver had not read it "
+				       "yet: at least so long");
 	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(out, "\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One request in time: a row for each visit, below its caller; the dashed box is the call as the caller saw it, what is filled
- * the visit. Requests are the slowest and some of all latencies. */
+ * the visit, and the thin bar before it the time for which the request had come and was not read yet. Requests are the slowest and some of all latencies. */
 const rowHeight = 24, nameWidth = 230;
 function rowsOf(node, depth, out) {
 	out.push({ visit: node.visit, depth });
@@ -22,11 +22,17 @@ function drawRequest(box, request) {
 		g.append("text").attr("x", 4 + 12 * Math.min(r.depth, 8)).attr("y", y + 14).text(cut(v.tier, 28 - Math.min(r.depth, 8)));
 		g.append("rect").attr("class", "called").attr("x", cx).attr("width", cw).attr("y", y + 2).attr("height", rowHeight - 6);
 		if (finite(v.served_from_ns)) {
-			const [sx, sw] = bar(v.served_from_ns, v.served_ns);
+			const [sx, sw] = bar(v.served_from_ns, v.served_ns), queued = Math.min(v.request_queued_ns || 0, v.served_from_ns - v.from_ns);
+			if (queued > 0) {
+				const [qx, qw] = bar(v.served_from_ns - queued, queued);
+				g.append("rect").attr("class", "queued").attr("x", qx).attr("width", qw).attr("y", y + 8).attr("height", rowHeight - 18);
+			}
 			g.append("rect").attr("class", "served").attr("x", sx).attr("width", sw).attr("y", y + 4).attr("height", rowHeight - 10);
 		}
 		g.append("text").attr("class", "soft").attr("x", Math.min(cx + cw, width - 68) + 4).attr("y", y + 14).text(duration(v.latency_ns));
 		g.tip(`${v.tier}\n${duration(v.latency_ns)}` + (finite(v.served_ns) ? `, served in ${duration(v.served_ns)} by ${v.process} (${v.pid}/${v.tid})` : ", not recorded there") +
+			(v.request_queued_ns > 0 ? `\nthe request had been there for ${duration(v.request_queued_ns)} before it was read` : "") +
+			(v.reply_queued_ns > 0 ? `\nthe reply had been there for ${duration(v.reply_queued_ns)} before it was read` : "") +
 			(v.how ? `\nlinked to its caller: ${v.how} (${percent(v.confidence)})` : "") + `\n${count(v.request_bytes)} bytes asked, ${count(v.reply_bytes)} replied`);
 	});
 }

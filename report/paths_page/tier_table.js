@@ -12,5 +12,6 @@ function tierTable() {
 		[t.is_transit ? "" : t.visits_per_request.toFixed(2), t.is_transit ? "" : duration(t.response.p50_ns), t.is_transit ? "" : duration(t.response.p99_ns),
 			duration(t.own_ns), percent(t.share), percent(t.tail_share)].map(x => el("td.num", null, x))))))),
 	el("p.small.soft", null, "p50 and p99: of a visit, with what it calls. Own time: of a request in the mean, without what is called; own times, and the shares, add up. " +
-		"In transit: between a call's two ends, in networks, queues and buffers."));
+		"In transit: between a call's two ends, in networks, queues and buffers." +
+		(R.tiers.some(t => t.is_queue) ? " In receive queues: what was sent had come, and its receiver had not read it yet; at least." : "")));
 }

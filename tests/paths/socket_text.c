@@ -140,7 +140,7 @@ static uint64_t base_of(const struct socket_text *s, const struct socket_text_co
 }
 
 static void add_transfer(struct socket_text *s, uint64_t from, uint64_t to, const char *thread, char direction,
-			 const char *name, uint32_t n_bytes)
+			 const char *name, uint32_t n_bytes, uint32_t waited)
 {
 	struct socket_text_connection *c = find(s, name);
 	uint32_t who = thread_of(s, thread), process = s->history.threads.v[who].process;
@@ -150,7 +150,8 @@ static void add_transfer(struct socket_text *s, uint64_t from, uint64_t to, cons
 
 	assert_true(is_server || process == c->client);
 	*t = (struct vprof_transfer){
-		from, to, base_of(s, c) + c->sent[is_server][up], n_bytes, c->ends[is_server], who, direction == '>'
+		from,  to, base_of(s, c) + c->sent[is_server][up], n_bytes, c->ends[is_server], who, direction == '>',
+		waited
 	};
 	c->sent[is_server][up] += n_bytes;
 }
@@ -159,15 +160,15 @@ static void add_event(struct socket_text *s, const char *line)
 {
 	unsigned long long from, to;
 	char times[40], thread[32], what, object[32];
-	unsigned int n_bytes = 0;
-	int n = sscanf(line, "%39s %31s %c %31s %u", times, thread, &what, object, &n_bytes);
+	unsigned int n_bytes = 0, waited = 0;
+	int n = sscanf(line, "%39s %31s %c %31s %u waited %u", times, thread, &what, object, &n_bytes, &waited);
 
 	if (n < 4 || sscanf(times, "%llu-%llu", &from, &to) < 1)
 		fail_msg("what is \"%s\"?", line);
 	to = strchr(times, '-') ? to : from;
 	if (what == '<' || what == '>') {
-		assert_int_equal(n, 5);
-		add_transfer(s, from, to, thread, what, object, n_bytes);
+		assert_true(n == 5 || n == 6);
+		add_transfer(s, from, to, thread, what, object, n_bytes, waited);
 	} else if (what == '*') {
 		uint32_t interval = (uint32_t)atoi(object);
 		struct vprof_work_span *span = VPROF_PUSH(&s->history.spans);
@@ -194,10 +195,10 @@ static void add_call(struct socket_text *s, const char *words)
 	unsigned long long t;
 
 	assert_int_equal(sscanf(words, "%llu %31s %31s %31s", &t, client, name, server), 4);
-	add_transfer(s, t, t, client, '>', name, 5);
-	add_transfer(s, t + 1, t + 1, server, '<', name, 5);
-	add_transfer(s, t + 2, t + 2, server, '>', name, 5);
-	add_transfer(s, t + 3, t + 3, client, '<', name, 5);
+	add_transfer(s, t, t, client, '>', name, 5, 0);
+	add_transfer(s, t + 1, t + 1, server, '<', name, 5, 0);
+	add_transfer(s, t + 2, t + 2, server, '>', name, 5, 0);
+	add_transfer(s, t + 3, t + 3, client, '<', name, 5, 0);
 }
 
 static void read_line(struct socket_text *s, char *line)

@@ -99,6 +99,42 @@ static void test_calls_at_once(void **state)
 	vprof_requests_results_free(r);
 }
 
+/* Of what lies between two ends, the time for which the bytes were there and not read yet is told apart: no more than
+ * what lies between, and of both ends. */
+static void test_receive_queues(void **state)
+{
+	struct vprof_requests_results *r;
+
+	(void)state;
+	r = describe_text("conn x - one\n"
+			  "conn y one two\n"
+			  "10 one.1 < x 100\n"
+			  "20 one.1 > y 50\n"
+			  "29 two.1 < y 50 waited 6\n"
+			  "35 two.1 > y 50\n"
+			  "40 one.1 < y 50 waited 2\n"
+			  "44 one.1 > x 50\n");
+	expect_own(r, "one:80", 14);
+	expect_own(r, "two:80", 6);
+	expect_own(r, "in transit", 6);
+	expect_own(r, "in receive queues", 8);
+	assert_true(r->calls[0].queued_ns == 8 || r->calls[1].queued_ns == 8);
+	vprof_requests_results_free(r);
+	r = describe_text("conn x - one\n"
+			  "conn y one two\n"
+			  "10 one.1 < x 100 waited 99\n" /* who sent that was not recorded */
+			  "20 one.1 > y 50\n"
+			  "24 two.1 < y 50 waited 1000\n" /* clocks may be read a little apart */
+			  "35 two.1 > y 50\n"
+			  "36 one.1 < y 50\n"
+			  "44 one.1 > x 50\n");
+	expect_own(r, "in receive queues", 5);
+	expect_own(r, "one:80", 18);
+	expect_own(r, "two:80", 11);
+	assert_int_equal(r->n_tiers, 4 - 1); /* nothing is in transit */
+	vprof_requests_results_free(r);
+}
+
 /* What is called and not recorded is a tier by its address. */
 static void test_not_recorded(void **state)
 {
@@ -161,9 +197,8 @@ static void test_all_is_divided(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_call),
-		cmocka_unit_test(test_calls_at_once),
-		cmocka_unit_test(test_not_recorded),
+		cmocka_unit_test(test_one_call),       cmocka_unit_test(test_calls_at_once),
+		cmocka_unit_test(test_receive_queues), cmocka_unit_test(test_not_recorded),
 		cmocka_unit_test(test_all_is_divided),
 	};
 

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,17 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "recorder/requirements.h"
 #include "tests/recorder/recorded.h"
 
+#define LETTERS 20
+#define LETTER_BYTES 10
 #define ROUNDS 8 /* flavours of sending, each with one of receiving */
 
 static struct told {
@@ -32,6 +37,8 @@ static struct told {
 	uint16_t port[2]; /* of the client and the server, by family */
 	uint16_t port6[2];
 	uint32_t taker; /* thread that items are handed to */
+	/* of each letter, and of its second part: for how long it was there */
+	uint64_t least[LETTERS], most[LETTERS], most_of_rest[LETTERS];
 } *told;
 
 static void check(int ok)
@@ -467,10 +474,88 @@ static void test_begin(void **state)
 	release(&r);
 }
 
+/* How long a message was there before it was received: the program sees it come, and waits. Of what is received in two
+ * parts the second was there at least since the first, which TCP takes note of. */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int receive_later(void)
+{
+	cpu_set_t one;
+	int ends[2];
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one); /* a receive whose thread is moved in the middle does not tell */
+	check(!sched_setaffinity(0, sizeof one, &one));
+	connect_ends(ends);
+	for (int i = 0; i < LETTERS; i++) {
+		char letter[LETTER_BYTES] = { 0 };
+		uint64_t sent = now_ns(), seen, before;
+		int n = 0;
+
+		check(send(ends[1], letter, sizeof letter, 0) == sizeof letter);
+		while (n < LETTER_BYTES)
+			check(!ioctl(ends[0], FIONREAD, &n));
+		seen = now_ns();
+		usleep((useconds_t)(500 * i));
+		before = now_ns();
+		check(read(ends[0], letter, 1) == 1);
+		told->least[i] = before - seen;
+		told->most[i] = now_ns() - sent;
+		check(read(ends[0], letter, sizeof letter) == LETTER_BYTES - 1);
+		told->most_of_rest[i] = now_ns() - sent;
+	}
+	return 0;
+}
+
+static void check_arrivals(int how)
+{
+	size_t n = 0, n_rest = 0;
+	struct recorded r;
+
+	record(&r, receive_later, how, 0);
+	assert_int_equal(r.status, 0);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+
+		if (e->kind != VP_KIND_KERNEL_TRANSFER || e->transfer.flags & VP_TRANSFER_SEND || !e->transfer.bytes)
+			continue;
+		assert_true(e->transfer.flags & VP_TRANSFER_ARRIVAL);
+		if (e->transfer.bytes == 1) {
+			assert_true(n < LETTERS);
+			assert_true(e->transfer.waited_ns >= told->least[n]);
+			assert_true(e->transfer.waited_ns <= told->most[n]);
+			n++;
+		} else {
+			assert_true(n_rest < LETTERS);
+			assert_true(e->transfer.waited_ns <= told->most_of_rest[n_rest]);
+			n_rest++;
+		}
+	}
+	assert_int_equal(n, LETTERS);
+	assert_int_equal(n_rest, LETTERS);
+	release(&r);
+}
+
+static void test_arrivals(void **state)
+{
+	(void)state;
+	if (!vprof_recorder_has_tracepoint("tcp_rcv_space_adjust"))
+		skip();
+	check_arrivals(RECORD_SOCKETS);
+	check_arrivals(RECORD_SOCKETS_ALONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_flavours), cmocka_unit_test(test_hand_overs),
-					    cmocka_unit_test(test_begin) };
+					    cmocka_unit_test(test_begin), cmocka_unit_test(test_arrivals) };
 	struct vprof_error err = { "" };
 
 	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -19,7 +19,8 @@ struct describing {
 	struct vprof_path_patterns patterns;
 	unsigned char *is_used; /* requests that are whole and not ambiguous */
 	int lists_requests;
-	uint32_t transit; /* number of the last tier, which is none */
+	/* numbers of what is listed as tiers and is none, behind them; and of all */
+	uint32_t transit, queues, n_tiers;
 };
 
 static uint64_t latency_of(const struct vprof_request *r)
@@ -140,7 +141,7 @@ static int describe_patterns(struct describing *d)
 static int describe_visits(struct describing *d)
 {
 	const struct vprof_request_trees *t = &d->found->trees;
-	struct vprof_requests_latency *figures = calloc(d->transit + 1, sizeof *figures);
+	struct vprof_requests_latency *figures = calloc(d->n_tiers, sizeof *figures);
 	vprof_grouped_latencies all = { NULL, 0, 0 };
 	int ret = figures ? 0 : -1;
 
@@ -155,8 +156,8 @@ static int describe_visits(struct describing *d)
 								vprof_exchange_ns(is_seen ? &e->server : &e->client));
 		}
 	if (!ret)
-		ret = vprof_grouped_latencies_tell(&all, figures, d->transit + 1);
-	for (size_t i = 0; i <= d->transit && !ret; i++)
+		ret = vprof_grouped_latencies_tell(&all, figures, d->n_tiers);
+	for (size_t i = 0; i < d->n_tiers && !ret; i++)
 		d->to->tiers[i].response = figures[i];
 	free(figures);
 	VPROF_ARRAY_RELEASE(&all);
@@ -196,7 +197,7 @@ static void divide(struct describing *d)
 		tier->share += time->ns * (ns - to->latency.mean_ns) / variance; /* sums of (T - mean) are 0 */
 		tier->tail_share += time->ns * (is_tail ? 1 / n_tail : -1 / (n - n_tail)) / (to->tail_ns - to->rest_ns);
 	}
-	for (size_t i = 0; i <= d->transit; i++) {
+	for (size_t i = 0; i < d->n_tiers; i++) {
 		to->tiers[i].share = variance > 0 ? to->tiers[i].share : NAN;
 		to->tiers[i].tail_share = to->tail_ns > to->rest_ns ? to->tiers[i].tail_share : NAN;
 	}
@@ -204,7 +205,7 @@ static void divide(struct describing *d)
 
 static int describe_tiers(struct describing *d)
 {
-	d->to->tiers = calloc(d->transit + 1, sizeof *d->to->tiers);
+	d->to->tiers = calloc(d->n_tiers, sizeof *d->to->tiers);
 	if (!d->to->tiers)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t i = 0; i < d->transit; i++) {
@@ -215,6 +216,8 @@ static int describe_tiers(struct describing *d)
 	}
 	d->to->tiers[d->transit].name = "in transit";
 	d->to->tiers[d->transit].is_transit = 1;
+	d->to->tiers[d->queues].name = "in receive queues";
+	d->to->tiers[d->queues].is_transit = d->to->tiers[d->queues].is_queue = 1;
 	if (describe_visits(d))
 		return VPROF_ERR_NOMEM;
 	divide(d);
@@ -224,7 +227,7 @@ static int describe_tiers(struct describing *d)
 struct call_sum {
 	uint32_t from, to;
 	uint64_t n, n_both;
-	double ns, transit_ns, there_ns;
+	double ns, transit_ns, there_ns, queued_ns;
 };
 
 typedef VPROF_ARRAY(struct call_sum) call_sums;
@@ -284,6 +287,7 @@ static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_ind
 		sum->n_both++;
 		sum->transit_ns += called > visited ? called - visited : 0;
 		sum->there_ns += time_there(d, e);
+		sum->queued_ns += (double)vprof_tier_times_queued(e);
 	}
 	return VPROF_OK;
 }
@@ -320,7 +324,8 @@ static int describe_calls(struct describing *d)
 						      s->n,
 						      s->ns / (double)s->n,
 						      s->n_both ? s->transit_ns / (double)s->n_both : NAN,
-						      s->n_both ? s->there_ns / (double)s->n_both : NAN };
+						      s->n_both ? s->there_ns / (double)s->n_both : NAN,
+						      s->n_both ? s->queued_ns / (double)s->n_both : NAN };
 	}
 	vprof_hash_index_release(&index);
 	VPROF_ARRAY_RELEASE(&sums);
@@ -345,7 +350,7 @@ static int order_tiers(const void *a, const void *b)
 static int sort_tiers(struct describing *d)
 {
 	struct vprof_requests_results *to = d->to;
-	uint32_t n = d->transit + 1, *place = calloc(n, sizeof *place);
+	uint32_t n = d->n_tiers, *place = calloc(n, sizeof *place);
 	struct ranked_tier *ranked = malloc(n * sizeof *ranked);
 	struct vprof_requests_tier *sorted = calloc(n, sizeof *sorted);
 	int ret = place && ranked && sorted ? VPROF_OK : VPROF_ERR_NOMEM;
@@ -408,6 +413,8 @@ static int describe_all(struct describing *d)
 	int ret = vprof_tiers_find(&d->tiers, f->history, &f->connections, &f->exchanges);
 
 	d->transit = (uint32_t)d->tiers.names.kept.n;
+	d->queues = d->transit + 1;
+	d->n_tiers = d->transit + 2;
 	if (!ret)
 		ret = vprof_tier_times_find(&d->times, &f->exchanges, &f->trees, &d->tiers);
 	if (!ret)

@@ -109,6 +109,8 @@ static int list_visit(struct listing *l, uint32_t exchange)
 		.latency_ns = (double)vprof_exchange_ns(end),
 		.served_from_ns = NAN,
 		.served_ns = NAN,
+		.request_queued_ns = e->server.request_waited,
+		.reply_queued_ns = e->client.reply_waited,
 	};
 	if (is_seen_there) {
 		const struct vprof_socket_thread *thread = &h->threads.v[e->server.request_thread];

@@ -49,6 +49,7 @@ struct vprof_transfer { /* a system call that sent or received */
 	uint32_t n_bytes; /* 0: a receive that found the end of the stream */
 	uint32_t socket, thread;
 	uint8_t is_send;
+	uint32_t waited_ns; /* of a receive: its bytes had been there for this long, or longer; 0: that is not known */
 };
 
 struct vprof_socket_thread {

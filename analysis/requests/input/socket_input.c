@@ -247,7 +247,8 @@ static int take_transfer(struct reading *g, const struct vprof_kernel_event *e)
 				      e->transfer.bytes,
 				      k->item,
 				      thread,
-				      (e->transfer.flags & VP_TRANSFER_SEND) != 0 };
+				      (e->transfer.flags & VP_TRANSFER_SEND) != 0,
+				      e->transfer.flags & VP_TRANSFER_ARRIVAL ? e->transfer.waited_ns : 0 };
 	if (t->from > t->to)
 		t->from = t->to;
 	g->input->n_transfers++;

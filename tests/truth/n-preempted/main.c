@@ -32,7 +32,7 @@ static void handle_with_account(struct request *r, struct account *a)
 }
 
 /* The gaps between readings in a function: of its loop, and of the pairs around that, between which it may just as well
- * lose the CPU. */
+ * be preempted. */
 static uint64_t gaps_of(const struct plant_time *took, uint64_t of_loop)
 {
 	uint64_t around = took->high - took->low;

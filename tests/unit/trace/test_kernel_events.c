@@ -110,8 +110,9 @@ static const struct vprof_kernel_event all[] = {
 		      MAX64,
 		      { .path = "/run/a/path/of/thirty-two/bytes." } } },
 	{ VP_KIND_KERNEL_SOCKET, 3, 31, .socket = { VP_SOCKET_CLOSED, 1, 2, 3, 0, 4, 5, 6, { .path = "" }, 4194303 } },
-	{ VP_KIND_KERNEL_TRANSFER, 3, 32, .transfer = { MAX32, VP_TRANSFER_SEND, MAX32, MAX64, 2, MAX64 } },
-	{ VP_KIND_KERNEL_TRANSFER, 3, 33, .transfer = { 1, 0, 0, 3, MAX64, 4 } },
+	{ VP_KIND_KERNEL_TRANSFER, 3, 32,
+	  .transfer = { MAX32, VP_TRANSFER_SEND | VP_TRANSFER_ARRIVAL, MAX32, MAX32, MAX64, 2, MAX64 } },
+	{ VP_KIND_KERNEL_TRANSFER, 3, 33, .transfer = { 1, 0, 0, 0, 3, MAX64, 4 } },
 };
 #define N_ALL (sizeof all / sizeof *all)
 
