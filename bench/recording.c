@@ -36,7 +36,7 @@
 
 #define ROUNDS_MAX 1000
 #define SKIPPED 77
-#define DRAIN_EVERY_US 5000
+#define LOOK_EVERY_US 25000 /* whether the target is over, without a recorder */
 #define CONNECTIONS_MAX 50
 
 enum way { OFF, ON, PATHS, BOTH, STACKS, N_WAYS };
@@ -315,7 +315,7 @@ static struct measured measure(enum way way)
 	while (wait4(pid, &status, WNOHANG, &usage) != pid) {
 		if (recorder)
 			vprof_recorder_drain(recorder);
-		usleep(DRAIN_EVERY_US);
+		usleep(recorder ? (useconds_t)(vprof_recorder_pause_ns(recorder) / 1000) : LOOK_EVERY_US);
 	}
 	if (status)
 		fail("the target failed");

@@ -32,6 +32,11 @@
 #include "trace/kernel_events.h"
 
 #define VECTOR_LINKS 8
+/* Between two looks at the rings, each of which takes the CPU from somebody: with stacks, which fill them quickly and
+ * are taken in windows of such lengths; else a ring of the usual size has room for 2.6 million events a second. */
+#define DRAIN_STACKS_NS 5000000L
+#define DRAIN_NS 25000000L
+#define USUAL_RING_BYTES (4u << 20)
 #define STACKS_WORK_NS 2000000u /* unwinding between two looks at the rings */
 
 struct vprof_recorder {
@@ -492,6 +497,17 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 	if (r->stacks)
 		vprof_stacks_work(r->stacks, STACKS_WORK_NS, 0);
 	return n;
+}
+
+long vprof_recorder_pause_ns(const struct vprof_recorder *r)
+{
+	long ns = DRAIN_NS;
+
+	if (r->kinds & VP_KERNEL_STACKS)
+		return DRAIN_STACKS_NS;
+	for (uint64_t bytes = r->o.ring_bytes; bytes && bytes < USUAL_RING_BYTES && ns > DRAIN_STACKS_NS; bytes *= 2)
+		ns /= 2;
+	return ns;
 }
 
 void vprof_recorder_set_window(struct vprof_recorder *r, int open)

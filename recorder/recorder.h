@@ -54,6 +54,9 @@ int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *
 /* Moves events to chunks. Returns how many: call again at once while it is more than a few thousand. */
 size_t vprof_recorder_drain(struct vprof_recorder *r);
 
+/* For how long to wait then. */
+long vprof_recorder_pause_ns(const struct vprof_recorder *r);
+
 /* Stores all chunks that are not empty. */
 void vprof_recorder_flush(struct vprof_recorder *r);
 

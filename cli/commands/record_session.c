@@ -18,11 +18,6 @@
 #include "recorder/proc_tasks.h"
 #include "report/format_value.h"
 
-/* Between two looks at the rings, each of which takes the CPU from somebody: with stacks, which fill them quickly and
- * are taken in windows of such lengths; else a ring of the usual size has room for 2.6 million events a second. */
-#define DRAIN_STACKS_NS 5000000L
-#define DRAIN_NS 25000000L
-#define USUAL_RING_BYTES (4u << 20)
 #define BUSY_EVENTS 20000 /* in one drain: there are more by now */
 #define DRAW_EVERY_S 0.5
 #define LOOK_EVERY_S 0.1 /* whether targets are left */
@@ -249,20 +244,9 @@ static int is_told_to_end(struct session *s, int *n_seen)
 	return 0;
 }
 
-static long pause_ns(const struct vprof_record_request *o)
-{
-	long ns = DRAIN_NS;
-
-	if (o->kinds & VP_KERNEL_STACKS)
-		return DRAIN_STACKS_NS;
-	for (uint64_t bytes = o->ring_bytes; bytes && bytes < USUAL_RING_BYTES && ns > DRAIN_STACKS_NS; bytes *= 2)
-		ns /= 2;
-	return ns;
-}
-
 static void record(struct session *s)
 {
-	struct timespec pause = { .tv_nsec = pause_ns(s->o) };
+	struct timespec pause = { .tv_nsec = vprof_recorder_pause_ns(s->recorder) };
 	int n_seen = 0;
 
 	for (;;) {
