@@ -196,6 +196,7 @@ static void extend(struct vprof_exchange_end *end, const struct vprof_transfer *
 		end->reply_to = t->to;
 		end->reply_thread = t->thread;
 		end->reply_waited = t->waited_ns;
+		end->reply_left = t->from;
 	}
 }
 

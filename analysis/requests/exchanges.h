@@ -29,6 +29,7 @@ struct vprof_exchange_end {		   /* what one end saw; all 0 and VPROF_NONE where 
 	/* server: for so long the request had been there before its first receive; client: the reply, before its last
 	   one. At least. */
 	uint32_t request_waited, reply_waited;
+	uint64_t reply_left; /* server: when its last packet had left, within its last send or at its end */
 };
 
 struct vprof_exchange {

@@ -84,10 +84,12 @@ static uint64_t weigh_calls(struct dividing *d, double weight)
 	return sum;
 }
 
+/* A reply may come while its send is under way, which is the visit's time. */
 uint64_t vprof_tier_times_queued(const struct vprof_exchange *e)
 {
 	uint64_t called = vprof_exchange_ns(&e->client), visited = vprof_exchange_ns(&e->server);
-	uint64_t queued = (uint64_t)e->server.request_waited + e->client.reply_waited;
+	uint64_t sending = e->server.reply_to - e->server.reply_left, reply = e->client.reply_waited;
+	uint64_t queued = e->server.request_waited + (reply > sending ? reply - sending : 0);
 
 	if (!visited || called <= visited)
 		return 0;
