@@ -287,6 +287,10 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (ret)
 		return ret;
 	ret = record_bpf__load(r->bpf);
+	if (ret == -ENOMEM)
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "the kernel has no memory for the buffers of %u CPUs, %llu KiB each",
+				       sizes.n_cpus, VP_RING_SLOT_BYTES * 1ull << sizes.slots_shift >> 10);
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
 	if (r->kinds & VP_KERNEL_STACKS)

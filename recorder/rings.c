@@ -414,6 +414,11 @@ int vprof_rings_plan(struct vprof_rings_sizes *sizes, uint64_t bytes, int has_st
 	*sizes = (struct vprof_rings_sizes){ .n_cpus = (uint32_t)n, .ring_bytes = ring };
 	while ((UINT64_C(1) << sizes->slots_shift) * VP_RING_SLOT_BYTES < slots)
 		sizes->slots_shift++;
+	if ((uint64_t)n << sizes->slots_shift > INT32_MAX)
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"buffers of %llu MiB for each of %d CPUs are more than the kernel gives: ask for less",
+			(unsigned long long)(slots >> 20), n);
 	return VPROF_OK;
 }
 

@@ -28,7 +28,7 @@ struct vprof_rings_sizes {
 };
 
 /* `bytes` of each CPU, a power of two; 0: 4 MiB, less with many CPUs. Where there are stacks their ring has as much,
- * without being told 16 MiB. VPROF_ERR_INPUT: there are more CPUs than n_cpus_max. */
+ * without being told 16 MiB. VPROF_ERR_INPUT: there are more CPUs than n_cpus_max, or too much is asked for. */
 int vprof_rings_plan(struct vprof_rings_sizes *sizes, uint64_t bytes, int has_stacks, size_t n_cpus_max,
 		     struct vprof_error *err);
 
