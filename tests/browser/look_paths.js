@@ -8,6 +8,11 @@ addEventListener("load", () => {
 		const rows = all("#waterfall .row"), place = $("#waterfall svg").getBoundingClientRect();
 		expect(rows.length === q.visits.length, `${what}: ${rows.length} rows, not ${q.visits.length}`);
 		expect(all("#waterfall .served").length === q.visits.filter(v => v.served_from_ns !== null).length, what + ": visits where they were recorded");
+		expect(all("#waterfall .queued").length === q.visits.filter(v => v.request_queued_ns > 0).length, what + ": requests that lay in receive queues");
+		all("#waterfall .row").forEach(row => {
+			const queued = $(".queued", row), served = $(".served", row), end = b => +b.getAttribute("x") + +b.getAttribute("width");
+			expect(!queued || (Math.abs(end(queued) - +served.getAttribute("x")) < 1.1 && +queued.getAttribute("x") >= +$(".called", row).getAttribute("x") - 0.1), what + ": the queue ends where the visit begins");
+		});
 		all("#waterfall rect").forEach(b => {
 			const box = b.getBoundingClientRect();
 			expect(box.left >= place.left - 1 && box.right <= place.right + 1 && box.bottom <= place.bottom + 1, what + ": a bar outside");
@@ -45,6 +50,7 @@ addEventListener("load", () => {
 			expect(/No request was found/.test(data.answer) && all(".note").length >= 3, "says nothing of nothing");
 		} else {
 			expect(all("#tierlist tbody tr").length === R.tiers.length, "tiers");
+			expect(/In receive queues: /.test($("#tiers").textContent), "what receive queues are");
 			expect(kind === "hostile" || /proxy:80/.test($("#tierlist").textContent), "names of tiers");
 			checkPatterns();
 			expect(all("#times .cdf").length === R.tiers.filter(t => !t.is_transit).length + 1, "distributions: " + all("#times .cdf").length);

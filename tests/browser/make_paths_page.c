@@ -63,7 +63,9 @@ static void add_visit(struct vprof_requests_one *q, uint32_t parent, size_t tier
 					    .latency_ns = length_ns,
 					    .served_from_ns = r->tiers[tier].is_recorded ? from_ns + 0.1 * length_ns :
 											   NAN,
-					    .served_ns = r->tiers[tier].is_recorded ? 0.8 * length_ns : NAN };
+					    .served_ns = r->tiers[tier].is_recorded ? 0.8 * length_ns : NAN,
+					    .request_queued_ns = r->tiers[tier].is_recorded ? 0.06 * length_ns : 0,
+					    .reply_queued_ns = 0.03 * length_ns };
 	q->n_visits++;
 }
 
@@ -163,6 +165,8 @@ static void add_transit(void)
 {
 	add_tier("in transit", 0, 0.1);
 	r->tiers[r->n_tiers - 1].is_transit = 1;
+	add_tier("in receive queues", 0, 0.05);
+	r->tiers[r->n_tiers - 1].is_transit = r->tiers[r->n_tiers - 1].is_queue = 1;
 }
 
 static void fill(size_t n_requests, size_t n_patterns, size_t n_more_tiers, size_t n_calls)
