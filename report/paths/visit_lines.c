@@ -16,6 +16,7 @@
 #define DEPTH_SHOWN 12	 /* of visits, and of functions: beyond it they are no longer moved to the right */
 #define SHOWN_MIN 0.05	 /* of a single visit's time, surely */
 #define SAME_MIN 0.9	 /* of a function's time, surely in the one beneath it */
+#define QUEUED_MIN 0.05	 /* of a visit, as its caller saw it: less is not told */
 #define AROUND_MIN 0.999 /* of a visit's time: a function that runs all the time is around it, and tells nothing */
 #define NAMES_ON_LINE 5u /* of which those in the middle are left out */
 
@@ -156,7 +157,11 @@ void vprof_visit_list(const struct vprof_requests_results *r, const struct vprof
 		if (isfinite(v->served_ns)) {
 			vprof_text_addf(out, "  %s in ", vprof_format_duration(v->served_ns).s);
 			vprof_format_clean(out, v->process);
-			vprof_text_addf(out, " %u/%u\n", v->pid, v->tid);
+			vprof_text_addf(out, " %u/%u", v->pid, v->tid);
+			if (v->request_queued_ns >= QUEUED_MIN * v->latency_ns && v->request_queued_ns > 0)
+				vprof_text_addf(out, ", after %s in the receive queue",
+						vprof_format_duration(v->request_queued_ns).s);
+			vprof_text_add(out, "\n");
 		} else {
 			vprof_text_addf(out, "  %s, not recorded there\n", vprof_format_duration(v->latency_ns).s);
 		}
