@@ -314,8 +314,9 @@ static struct measured measure(enum way way)
 	close(go[1]);
 	while (wait4(pid, &status, WNOHANG, &usage) != pid) {
 		if (recorder)
-			vprof_recorder_drain(recorder);
-		usleep(recorder ? (useconds_t)(vprof_recorder_pause_ns(recorder) / 1000) : LOOK_EVERY_US);
+			usleep((useconds_t)(vprof_recorder_pause_ns(recorder, vprof_recorder_drain(recorder)) / 1000));
+		else
+			usleep(LOOK_EVERY_US);
 	}
 	if (status)
 		fail("the target failed");

@@ -33,16 +33,20 @@
 
 #define VECTOR_LINKS 8
 /* Between two looks at the rings, each of which takes the CPU from somebody: with stacks, which fill them quickly and
- * are taken in windows of such lengths; else a ring of the usual size has room for 2.6 million events a second. */
+ * are taken in windows of such lengths; else, but for small rings, as long as a CPU takes for them at 2.6 million
+ * events a second. */
 #define DRAIN_STACKS_NS 5000000L
 #define DRAIN_NS 25000000L
-#define USUAL_RING_BYTES (4u << 20)
+#define NS_OF_SLOT 381
+#define BUSY_EVENTS 20000	/* in one look */
+#define BUSY_PART 4		/* of a CPU's slots */
 #define STACKS_WORK_NS 2000000u /* unwinding between two looks at the rings */
 
 struct vprof_recorder {
 	struct vprof_recorder_options o;
 	struct record_bpf *bpf;
 	struct vprof_rings *rings;
+	struct vprof_rings_sizes sizes;
 	struct bpf_link *vectors[VECTOR_LINKS];
 	size_t n_vectors;
 	struct bpf_link **timers;
@@ -246,16 +250,16 @@ static int attach_timer(struct vprof_recorder *r, struct vprof_error *err)
 }
 
 /* Of the maps, what depends on the machine and the options; before they are made. */
-static int size_maps(struct vprof_recorder *r, struct vprof_rings_sizes *sizes, struct vprof_error *err)
+static int size_maps(struct vprof_recorder *r, struct vprof_error *err)
 {
 	int has_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
-	int ret = vprof_rings_plan(sizes, r->o.ring_bytes, has_stacks,
+	int ret = vprof_rings_plan(&r->sizes, r->o.ring_bytes, has_stacks,
 				   sizeof r->bpf->bss->claims / sizeof *r->bpf->bss->claims, err);
 
 	if (ret)
 		return ret;
-	r->bpf->rodata->slots_shift = sizes->slots_shift;
-	if (bpf_map__set_max_entries(r->bpf->maps.slots, sizes->n_cpus << sizes->slots_shift) ||
+	r->bpf->rodata->slots_shift = r->sizes.slots_shift;
+	if (bpf_map__set_max_entries(r->bpf->maps.slots, r->sizes.n_cpus << r->sizes.slots_shift) ||
 	    (!has_stacks &&
 	     (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
 	      bpf_map__set_max_entries(r->bpf->maps.frames, 1) || bpf_map__set_max_entries(r->bpf->maps.libraries, 1))))
@@ -265,7 +269,6 @@ static int size_maps(struct vprof_recorder *r, struct vprof_rings_sizes *sizes, 
 
 static int load(struct vprof_recorder *r, struct vprof_error *err)
 {
-	struct vprof_rings_sizes sizes;
 	int ret;
 
 	libbpf_set_print(NULL);
@@ -283,14 +286,14 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	r->bpf->rodata->records_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
 	r->bpf->rodata->has_budget = (r->kinds & VP_KERNEL_WINDOWS) != 0;
 	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
-	ret = size_maps(r, &sizes, err);
+	ret = size_maps(r, err);
 	if (ret)
 		return ret;
 	ret = record_bpf__load(r->bpf);
 	if (ret == -ENOMEM)
 		return vprof_error_set(err, VPROF_ERR_FAILED,
 				       "the kernel has no memory for the buffers of %u CPUs, %llu KiB each",
-				       sizes.n_cpus, VP_RING_SLOT_BYTES * 1ull << sizes.slots_shift >> 10);
+				       r->sizes.n_cpus, (unsigned long long)(vprof_rings_bytes(&r->sizes) >> 10));
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
 	if (r->kinds & VP_KERNEL_STACKS)
@@ -302,7 +305,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (ret)
 		return ret;
 	ret = vprof_rings_open(&r->rings,
-			       &(struct vprof_rings_options){ .sizes = sizes,
+			       &(struct vprof_rings_options){ .sizes = r->sizes,
 							      .slots = bpf_map__fd(r->bpf->maps.slots),
 							      .rings = bpf_map__fd(r->bpf->maps.rings),
 							      .claims = r->bpf->bss->claims,
@@ -503,15 +506,15 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 	return n;
 }
 
-long vprof_recorder_pause_ns(const struct vprof_recorder *r)
+long vprof_recorder_pause_ns(const struct vprof_recorder *r, size_t n)
 {
-	long ns = DRAIN_NS;
+	uint64_t ns = (uint64_t)NS_OF_SLOT << r->sizes.slots_shift;
 
-	if (r->kinds & VP_KERNEL_STACKS)
+	if (n > BUSY_EVENTS || n > ((size_t)1 << r->sizes.slots_shift) / BUSY_PART)
+		return 0;
+	if (r->kinds & VP_KERNEL_STACKS || ns < DRAIN_STACKS_NS)
 		return DRAIN_STACKS_NS;
-	for (uint64_t bytes = r->o.ring_bytes; bytes && bytes < USUAL_RING_BYTES && ns > DRAIN_STACKS_NS; bytes *= 2)
-		ns /= 2;
-	return ns;
+	return ns < DRAIN_NS ? (long)ns : DRAIN_NS;
 }
 
 void vprof_recorder_set_window(struct vprof_recorder *r, int open)

@@ -34,7 +34,7 @@ struct vprof_recorder_options {
 	double budget;	     /* with STACKS: share of the processes' CPU time that recording may take of it; 0: no limit
 			      */
 	int by_hand;	     /* the caller opens and closes windows; budget is not looked at */
-	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, with stacks 16, less with many CPUs */
+	uint64_t ring_bytes; /* as vprof_rings_plan() has it */
 	vprof_store_chunk *store;
 	void *arg;
 };
@@ -51,11 +51,11 @@ int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder
  * gone; or a negative error. */
 int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *err);
 
-/* Moves events to chunks. Returns how many: call again at once while it is more than a few thousand. */
+/* Moves events to chunks. Returns how many. */
 size_t vprof_recorder_drain(struct vprof_recorder *r);
 
-/* For how long to wait then. */
-long vprof_recorder_pause_ns(const struct vprof_recorder *r);
+/* For how long to wait then, if that were n; 0: there are more by now. */
+long vprof_recorder_pause_ns(const struct vprof_recorder *r, size_t n);
 
 /* Stores all chunks that are not empty. */
 void vprof_recorder_flush(struct vprof_recorder *r);

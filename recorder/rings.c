@@ -18,6 +18,7 @@
 #define STACKS_RING_BYTES ((uint64_t)16 << 20) /* a new stack takes 16 KiB, and all are new at first */
 #define RINGS_MAX_BYTES ((uint64_t)256 << 20)
 #define RING_MIN_BYTES 65536
+#define SLOTS_FEW_BYTES ((uint64_t)256 << 10) /* beside stacks, which are looked at more often */
 
 _Static_assert(sizeof(struct vp_ring_event) == VP_RING_SLOT_BYTES, "an event fills a slot");
 
@@ -43,6 +44,7 @@ struct cpu {
 	uint32_t n_told;	  /* of the kernel's count of lost events: how many LOST records told, modulo 2^32 */
 	uint64_t n_missing;	  /* lost here since the last LOST record */
 	uint64_t n_missed_before; /* gather.n_lost when it was looked at last */
+	uint64_t n_unfinished;	  /* slots that were claimed and not complete when the recording ended: lost */
 };
 
 struct vprof_rings {
@@ -336,6 +338,15 @@ static void store_events(struct cpu *cpu, uint64_t before_ns)
 	memmove(rare->v, rare->v + n_rare, rare->n * sizeof *rare->v);
 }
 
+/* No program runs any more that would complete them, or those behind them. */
+static void count_unfinished(struct cpu *cpu)
+{
+	uint64_t n = cpu->rings->o.claims[cpu->number].n_claimed - cpu->n_freed;
+
+	cpu->n_missing += n - cpu->n_unfinished;
+	cpu->n_unfinished = n;
+}
+
 size_t vprof_rings_drain(struct vprof_rings *r, int final)
 {
 	size_t n = 0;
@@ -358,6 +369,8 @@ size_t vprof_rings_drain(struct vprof_rings *r, int final)
 		sort_rare(&cpu->rare);
 		store_events(cpu, final ? UINT64_MAX : now_ns - VPROF_RINGS_HOLD_NS);
 		if (final && !n)
+			count_unfinished(cpu);
+		if (final && !n)
 			tell_lost(cpu, (uint32_t)r->o.claims[cpu->number].n_lost, ticks_of(r, now_ns));
 	}
 	return n;
@@ -375,7 +388,7 @@ void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cpu *cpu = &r->cpus[i];
 
-		*n_lost += r->o.claims[cpu->number].n_lost + cpu->n_memory + cpu->gather.n_lost;
+		*n_lost += r->o.claims[cpu->number].n_lost + cpu->n_memory + cpu->n_unfinished + cpu->gather.n_lost;
 		*n_events += cpu->n_taken - cpu->n_memory - cpu->gather.n_lost;
 	}
 }
@@ -408,8 +421,10 @@ int vprof_rings_plan(struct vprof_rings_sizes *sizes, uint64_t bytes, int has_st
 	if (bytes && (has_stacks || bytes < ring))
 		ring = bytes;
 	while (!bytes && (slots + ring) * (uint64_t)n > RINGS_MAX_BYTES && slots > RING_MIN_BYTES) {
-		slots /= 2;
-		ring /= ring > RING_MIN_BYTES ? 2 : 1;
+		if (slots > (has_stacks ? SLOTS_FEW_BYTES : RARE_BYTES) || ring <= RING_MIN_BYTES)
+			slots /= 2;
+		else
+			ring /= 2;
 	}
 	*sizes = (struct vprof_rings_sizes){ .n_cpus = (uint32_t)n, .ring_bytes = ring };
 	while ((UINT64_C(1) << sizes->slots_shift) * VP_RING_SLOT_BYTES < slots)
@@ -475,8 +490,8 @@ int vprof_rings_open(struct vprof_rings **out, const struct vprof_rings_options 
 		error = open_ring(r, i);
 	if (error) {
 		vprof_rings_close(r);
-		return vprof_error_set(err, VPROF_ERR_FAILED, "no memory for the rings of %u CPUs, %llu KiB each: %s",
-				       n, (unsigned long long)(o->sizes.ring_bytes >> 10), strerror(error));
+		return vprof_error_set(err, VPROF_ERR_FAILED, "no memory for the buffers of %u CPUs, %llu KiB each: %s",
+				       n, (unsigned long long)(vprof_rings_bytes(&o->sizes) >> 10), strerror(error));
 	}
 	vprof_clock_tie_start(&r->tie, o->clock, CLOCK_MONOTONIC);
 	*out = r;

@@ -27,10 +27,17 @@ struct vprof_rings_sizes {
 	uint64_t ring_bytes;  /* of its other ring */
 };
 
-/* `bytes` of each CPU, a power of two; 0: 4 MiB, less with many CPUs. Where there are stacks their ring has as much,
- * without being told 16 MiB. VPROF_ERR_INPUT: there are more CPUs than n_cpus_max, or too much is asked for. */
+/* `bytes` of each CPU for what is frequent, a power of two; 0: 4 MiB, less with many CPUs. The other ring has as much
+ * where there are stacks (0: 16 MiB), else up to 1 MiB. VPROF_ERR_INPUT: there are more CPUs than n_cpus_max, or too
+ * much is asked for. */
 int vprof_rings_plan(struct vprof_rings_sizes *sizes, uint64_t bytes, int has_stacks, size_t n_cpus_max,
 		     struct vprof_error *err);
+
+/* Of a CPU, both. */
+static inline uint64_t vprof_rings_bytes(const struct vprof_rings_sizes *sizes)
+{
+	return ((uint64_t)VP_RING_SLOT_BYTES << sizes->slots_shift) + sizes->ring_bytes;
+}
 
 struct vprof_rings_options {
 	struct vprof_rings_sizes sizes;

@@ -29,6 +29,8 @@ static int order(const void *a, const void *b)
 
 static int add(struct dividing *d, uint32_t tier, double ns, uint32_t n_visits)
 {
+	if (ns == 0 && !n_visits)
+		return VPROF_OK;
 	if (!d->visits[tier] && d->ns[tier] == 0) {
 		uint32_t *touched = VPROF_PUSH(&d->touched);
 
@@ -85,22 +87,27 @@ static uint64_t weigh_calls(struct dividing *d, double weight)
 }
 
 /* A reply may come while its send is under way, which is the visit's time. */
-uint64_t vprof_tier_times_queued(const struct vprof_exchange *e)
+struct vprof_queued vprof_queued_of(const struct vprof_exchange *e)
 {
 	uint64_t called = vprof_exchange_ns(&e->client), visited = vprof_exchange_ns(&e->server);
-	uint64_t sending = e->server.reply_to - e->server.reply_left, reply = e->client.reply_waited;
-	uint64_t queued = e->server.request_waited + (reply > sending ? reply - sending : 0);
+	uint64_t transit = called > visited ? called - visited : 0, sending = e->server.reply_to - e->server.reply_left;
+	struct vprof_queued q = { e->server.request_waited, 0 };
 
-	if (!visited || called <= visited)
-		return 0;
-	return queued < called - visited ? queued : called - visited;
+	if (!called || !visited) /* how long the reply was under way is not known then */
+		return q;
+	q.request = q.request < transit ? q.request : transit;
+	q.reply = e->client.reply_waited > sending ? e->client.reply_waited - sending : 0;
+	q.reply = q.reply < transit - q.request ? q.reply : transit - q.request;
+	return q;
 }
 
 static int divide_node(struct dividing *d, uint32_t node)
 {
 	const struct vprof_exchange *e = &d->x->v.v[node];
 	double weight = d->weight[node], called = (double)vprof_exchange_ns(&e->client);
-	double visited = (double)vprof_exchange_ns(&e->server), queued = (double)vprof_tier_times_queued(e);
+	double visited = (double)vprof_exchange_ns(&e->server);
+	struct vprof_queued q = vprof_queued_of(e);
+	double queued = (double)(q.request + q.reply);
 	uint32_t tier = d->tiers->of_connection.v[e->connection], transit = (uint32_t)d->tiers->names.kept.n;
 
 	if (!vprof_exchange_ns(&e->server)) /* nobody saw it there, or it took no time */

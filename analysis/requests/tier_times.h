@@ -23,8 +23,11 @@ struct vprof_tier_times {
 	VPROF_ARRAY(struct vprof_tier_time) v; /* by request */
 };
 
-/* Of a call, both of whose ends were recorded, what of its transit was in receive queues, at both ends. */
-uint64_t vprof_tier_times_queued(const struct vprof_exchange *e);
+/* What of a call's transit was in receive queues: no more than that, where both ends were recorded. */
+struct vprof_queued {
+	uint64_t request, reply;
+};
+struct vprof_queued vprof_queued_of(const struct vprof_exchange *e);
 
 /* Of all requests. OK or NOMEM; to be released in any case. O(exchanges log calls of one visit). */
 int vprof_tier_times_find(struct vprof_tier_times *times, const struct vprof_exchanges *x,

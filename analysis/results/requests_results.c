@@ -39,7 +39,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 #define TIER_NAME_FIELDS(U, D, I, S, E) S(name) I(is_recorded) I(is_transit) I(is_queue)
 #define TIER_FIELDS(U, D, I, S, E)                                                                                      \
 	U(n_requests) D(visits_per_request) D(most_visits) D(own_ns) D(share) D(tail_share)
-#define CALL_FIELDS(U, D, I, S, E) U(to) U(n) D(mean_ns) D(transit_ns) D(there_ns) D(queued_ns)
+#define CALL_FIELDS(U, D, I, S, E) U(to) U(n) D(mean_ns) D(transit_ns) D(there_ns) D(queued_ns) D(share) D(tail_share)
 #define PATTERN_FIELDS(U, D, I, S, E) S(path) U(n_visits)
 #define LINK_FIELDS(U, D, I, S, E) S(how) U(n)
 #define CLOCK_FIELDS(U, D, I, S, E)                                                                                     \

@@ -38,7 +38,10 @@ struct vprof_requests_call {
 	/* of the caller's time; of that not in the called tier; NaN: one end not recorded */
 	double mean_ns, transit_ns;
 	double there_ns;  /* of transit: from a request's first send to its first receive; NaN: clocks are not known */
-	double queued_ns; /* of transit, at least: request or reply had come and was not read yet */
+	double queued_ns; /* of transit, at least: request or reply had come and was not read yet; NaN: not known */
+	/* of the requests' variance, and of the gap between the slowest requests and the others, what these calls take
+	   with all that they call; what calls take at the same time counts for each. NaN: as of a tier */
+	double share, tail_share;
 };
 
 struct vprof_requests_pattern {

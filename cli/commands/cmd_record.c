@@ -380,7 +380,7 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "waits", VPROF_OPTION_FLAG, &a.waits, NULL,
 		  "with --paths: record what threads wait for, too (vprof report waits)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",
-		  "buffer of each CPU for events on their way to disk (default 4, with --stacks 16; a power of two)" },
+		  "buffer of each CPU for events on their way to disk, with --stacks another one for these (default 4 and 16; a power of two)" },
 		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "hosts", VPROF_OPTION_TEXT, &a.hosts, "FILE",

@@ -18,7 +18,6 @@
 #include "recorder/proc_tasks.h"
 #include "report/format_value.h"
 
-#define BUSY_EVENTS 20000 /* in one drain: there are more by now */
 #define DRAW_EVERY_S 0.5
 #define LOOK_EVERY_S 0.1 /* whether targets are left */
 #define PRIORITY (-10)	 /* of the recorder, which must empty the rings while the targets use all CPUs */
@@ -246,12 +245,12 @@ static int is_told_to_end(struct session *s, int *n_seen)
 
 static void record(struct session *s)
 {
-	struct timespec pause = { .tv_nsec = vprof_recorder_pause_ns(s->recorder) };
 	int n_seen = 0;
 
 	for (;;) {
 		double now_s = vprof_clock_s();
 		size_t n = vprof_recorder_drain(s->recorder);
+		struct timespec pause = { 0 };
 
 		if (vprof_records_step(&s->file, vprof_clock_monotonic_ns())) {
 			vprof_recorder_flush(s->recorder);
@@ -262,7 +261,8 @@ static void record(struct session *s)
 		if (has_ended(s, now_s) || is_told_to_end(s, &n_seen) || s->file.disk_failed ||
 		    (s->o->most_ns > 0 && (now_s - s->started_s) * 1e9 >= s->o->most_ns))
 			return;
-		if (n < BUSY_EVENTS)
+		pause.tv_nsec = vprof_recorder_pause_ns(s->recorder, n);
+		if (pause.tv_nsec)
 			nanosleep(&pause, NULL);
 	}
 }

@@ -129,7 +129,7 @@ struct sock {
 };
 
 struct tcp_sock {
-	__u32 copied_seq, write_seq, snd_nxt;
+	__u32 copied_seq, write_seq, snd_nxt, rcv_nxt;
 	__u64 tcp_wstamp_ns, tcp_clock_cache;
 };
 

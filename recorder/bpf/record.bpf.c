@@ -160,9 +160,9 @@ static __always_inline __u64 claim_slot(struct vp_ring_claims *c, __u32 cpu)
 	for (int i = 0; i < CLAIM_TRIES; i++) {
 		__u64 n = *(volatile __u64 *)&c->n_claimed;
 
-		if (n - c->n_freed >= n_slots) {
+		if ((__s64)(n - c->n_freed) >= (__s64)n_slots) {
 			c->n_freed = n_freed_by_recorder(cpu);
-			if (n - c->n_freed >= n_slots)
+			if ((__s64)(n - c->n_freed) >= (__s64)n_slots)
 				return 0;
 		}
 		if (__sync_val_compare_and_swap(&c->n_claimed, n, n + 1) == n)

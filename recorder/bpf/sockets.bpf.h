@@ -395,6 +395,7 @@ struct arrival {
 	__u64 socket; /* 0: none */
 	__u64 ns;
 	__u32 position; /* up to which it has taken bytes */
+	__u32 end;	/* up to which bytes had come: of those that come while it is under way that is not known */
 };
 
 struct {
@@ -427,11 +428,12 @@ int BPF_PROG(socket_arrival, struct sock *sk)
 	a->socket = (__u64)sk;
 	a->ns = tcp->tcp_clock_cache;
 	a->position = tcp->copied_seq;
+	a->end = tcp->rcv_nxt;
 	return 0;
 }
 
 /* When the last packet of a connection had come before a receive of n bytes from `position` on; 0: not known, as where
- * the thread was moved to another CPU in between. */
+ * the thread was moved to another CPU in between, or some of the bytes came later. */
 static __always_inline __u64 take_arrival(struct sock *sk, __u32 position, __u32 n)
 {
 	struct arrival *a = arrival_here();
@@ -439,7 +441,7 @@ static __always_inline __u64 take_arrival(struct sock *sk, __u32 position, __u32
 
 	if (!a || a->socket != (__u64)sk)
 		return 0;
-	ns = a->position - position - 1 < n ? a->ns : 0;
+	ns = a->position - position - 1 < n && (__s32)(position + n - a->end) <= 0 ? a->ns : 0;
 	a->socket = 0;
 	return ns;
 }
@@ -448,7 +450,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	int is_unix = sk->__sk_common.skc_family == FAMILY_UNIX;
-	__u64 cookie = sk->__sk_common.skc_cookie.counter, position;
+	__u64 cookie = sk->__sk_common.skc_cookie.counter, position, arrived_ns;
 	struct socket_state *s = 0;
 	struct tcp_sock *tcp = 0;
 	struct vp_ring_event *e;
@@ -475,6 +477,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 		tcp = bpf_skc_to_tcp_sock(sk);
 		position = tcp ? (__u32)((is_send ? tcp->write_seq : tcp->copied_seq) - n) : 0;
 	}
+	arrived_ns = is_send || !tcp ? 0 : take_arrival(sk, (__u32)position, (__u32)n);
 	e = reserve(VP_KIND_KERNEL_TRANSFER);
 	if (!e)
 		return 0;
@@ -485,7 +488,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 	e->transfer.cookie = cookie;
 	e->transfer.position = position; /* of the first byte */
 	e->transfer.from_ns = begin_of(current, tcp, is_send, e->ns);
-	e->transfer.arrived_ns = is_send || !tcp ? 0 : take_arrival(sk, (__u32)position, (__u32)n);
+	e->transfer.arrived_ns = arrived_ns;
 	submit(e);
 	return 0;
 }
@@ -499,7 +502,10 @@ int BPF_PROG(socket_send, struct sock *sk, int n, int flags)
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(socket_receive, struct sock *sk, int n, int flags)
 {
-	return flags & FLAG_PEEK ? 0 : tell_transfer(sk, n, 0);
+	if (!(flags & FLAG_PEEK))
+		return tell_transfer(sk, n, 0);
+	take_arrival(sk, 0, 0); /* the next receive's is another, which TCP notes to have come now */
+	return 0;
 }
 
 #endif

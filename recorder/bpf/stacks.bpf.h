@@ -256,7 +256,7 @@ static long find_at_level(__u32 level, struct finding *k)
 	}
 	/* At once what lies near: that takes less than to read each. */
 	size = f->last + sizeof node;
-	asm volatile("" : "+r"(size)); /* the bound right before the use, as in lost_here() */
+	asm volatile("" : "+r"(size)); /* the bound right before the use, as in claims_of() */
 	if (k->n_copied < size && size <= FOUND_BYTES)
 		k->n_copied = bpf_probe_read_user(k->buffer->bytes, size, (const void *)k->sp) ? 0 : size;
 	next = k->n_copied >= size ? mix_copied(f, k->buffer, node) : mix_far(f, k->sp, node);
@@ -279,7 +279,7 @@ static long hash_part(__u32 part, struct hashing *h)
 	__u64 hash = h->hash, begin = part * MEMORY_PART;
 	__u32 n = b->n_bytes;
 
-	asm volatile("" : "+r"(begin)); /* the bound right before the use, as in lost_here() */
+	asm volatile("" : "+r"(begin)); /* the bound right before the use, as in claims_of() */
 	if (begin > VP_RING_STACK_BYTES - MEMORY_PART)
 		return 1;
 	for (__u32 i = 0; i < MEMORY_PART; i += 8) {

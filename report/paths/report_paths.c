@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/format_value.h"
@@ -13,6 +14,7 @@
 #define DEFAULT_PATTERNS 10
 #define NAME_COLUMNS 34
 #define CAUSES_SHOWN 5
+#define CALLS_SHOWN 10
 
 /* In a sentence, and what makes it less sure. */
 static void add_answer(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
@@ -68,6 +70,67 @@ static void add_tiers(const struct vprof_style *style, const struct vprof_reques
 	vprof_text_add(out, "\n");
 }
 
+static int has_calls(const struct vprof_requests_results *r)
+{
+	for (size_t i = 0; i < r->n_calls; i++)
+		if (r->calls[i].from != VPROF_NONE)
+			return 1;
+	return 0;
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct vprof_requests_call *x = *(const struct vprof_requests_call *const *)a,
+					 *y = *(const struct vprof_requests_call *const *)b;
+
+	if (isfinite(x->share) && isfinite(y->share) && x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	if (isfinite(x->share) != isfinite(y->share))
+		return isfinite(x->share) ? -1 : 1;
+	return x < y ? -1 : x > y; /* as they are */
+}
+
+static void add_call(const struct vprof_requests_results *r, const struct vprof_requests_call *c,
+		     struct vprof_text *out)
+{
+	struct vprof_text name = VPROF_TEXT_INIT;
+	char n[32];
+
+	vprof_text_addf(&name, "%s > %s", r->tiers[c->from].name, r->tiers[c->to].name);
+	snprintf(n, sizeof n, "%.2f", (double)c->n / (double)r->latency.n);
+	vprof_format_cut(out, name.failed ? "" : name.s, NAME_COLUMNS - 1, 1, NAME_COLUMNS);
+	vprof_text_addf(out, "%9s %9s %9s %9s %9s %9s\n", n, vprof_format_duration(c->mean_ns).s,
+			isfinite(c->transit_ns) ? vprof_format_duration(c->transit_ns).s : "-",
+			isfinite(c->queued_ns) ? vprof_format_duration(c->queued_ns).s : "-",
+			vprof_format_percent(c->share).s, vprof_format_percent(c->tail_share).s);
+	vprof_text_release(&name);
+}
+
+/* Which tier's calls of which make requests slow, those that explain most first. */
+static void add_calls(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	const struct vprof_requests_call **calls = calloc(r->n_calls + 1, sizeof(struct vprof_requests_call *));
+	size_t n = 0;
+
+	for (size_t i = 0; calls && i < r->n_calls; i++)
+		if (r->calls[i].from != VPROF_NONE)
+			calls[n++] = &r->calls[i];
+	if (n) {
+		qsort(calls, n, sizeof *calls, by_share);
+		vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
+		vprof_format_cut(out, "call", NAME_COLUMNS, 1, NAME_COLUMNS);
+		vprof_text_addf(out, "%9s %9s %9s %9s %9s %9s\n", "calls", "mean", "transit", "in queue", "variance",
+				"tail");
+		vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+		for (size_t i = 0; i < n && i < CALLS_SHOWN; i++)
+			add_call(r, calls[i], out);
+		if (n > CALLS_SHOWN)
+			vprof_text_addf(out, "%s more: --json\n", vprof_format_count(n - CALLS_SHOWN).s);
+		vprof_text_add(out, "\n");
+	}
+	free(calls);
+}
+
 /* What the columns mean. */
 static void add_legend(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
 {
@@ -78,6 +141,10 @@ static void add_legend(const struct vprof_style *style, const struct vprof_reque
 	vprof_text_add(
 		&t, "visits: of each request, in the mean; p50, p99: of a visit, with what it calls; own time: of each "
 		    "request in the mean, without what is called: these, and the shares of variance and tail, add up");
+	if (has_calls(r))
+		vprof_text_add(
+			&t, "; calls: of each request, in the mean; with all that they call, so they overlap; transit "
+			    "and queue of both ways");
 	for (size_t i = 0; i < r->n_tiers; i++)
 		if (r->tiers[i].is_queue)
 			vprof_text_add(&t,
@@ -258,6 +325,7 @@ void vprof_report_paths(const struct vprof_requests_results *r, const struct vpr
 	add_counts(&style, r, out);
 	add_patterns(&style, r, o->top ? o->top : DEFAULT_PATTERNS, out);
 	add_tiers(&style, r, out);
+	add_calls(&style, r, out);
 	add_legend(&style, r, out);
 	vprof_visit_functions(&style, r, out);
 	add_causes(&style, r, of_run, out);

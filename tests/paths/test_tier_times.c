@@ -135,6 +135,34 @@ static void test_receive_queues(void **state)
 	vprof_requests_results_free(r);
 }
 
+/* Of calls, what they explain with all that is called in them: requests of 30 and 50, whose calls take 10 and 20. */
+static void test_call_shares(void **state)
+{
+	struct vprof_requests_results *r = describe_text("conn x - one\n"
+							 "conn y one two\n"
+							 "10 one.1 < x 100\n"
+							 "15 one.1 > y 50\n"
+							 "16 two.1 < y 50\n"
+							 "24 two.1 > y 50\n"
+							 "25 one.1 < y 50\n"
+							 "40 one.1 > x 50\n"
+							 "100 one.1 < x 100\n"
+							 "110 one.1 > y 50\n"
+							 "112 two.1 < y 50\n"
+							 "128 two.1 > y 50\n"
+							 "130 one.1 < y 50\n"
+							 "150 one.1 > x 50\n");
+
+	(void)state;
+	assert_int_equal(r->n_calls, 2);
+	for (size_t i = 0; i < r->n_calls; i++) {
+		assert_true(fabs(r->calls[i].share - (r->calls[i].from == VPROF_NONE ? 1 : 0.5)) < 1e-9);
+		assert_true(isnan(r->calls[i].tail_share)); /* there are too few */
+		assert_true(isnan(r->calls[i].queued_ns));
+	}
+	vprof_requests_results_free(r);
+}
+
 /* What is called and not recorded is a tier by its address. */
 static void test_not_recorded(void **state)
 {
@@ -168,13 +196,16 @@ static void test_all_is_divided(void **state)
 						 .n_calls_most = 3,
 						 .records_clients = seed & 1,
 						 .shifts_clocks = seed >> 1 & 1 };
-		double own = 0, share = 0, tail = 0;
+		double own = 0, share = 0, tail = 0, call_share = 0, call_tail = 0;
 		struct vprof_error err = { .message = "" };
 		struct vprof_requests_results *r;
 		struct vprof_requests found;
 		struct random_tiers tiers;
 
 		random_tiers_make(&tiers, &o);
+		for (size_t i = 0; i < tiers.history.transfers.n; i++) /* whatever lay in receive queues */
+			if (!tiers.history.transfers.v[i].is_send)
+				tiers.history.transfers.v[i].waited_ns = (uint32_t)(vprof_mix(i) >> 32);
 		if (vprof_requests_find(&found, &tiers.history, &err))
 			fail_msg("%s", err.message);
 		r = describe(&found);
@@ -183,6 +214,14 @@ static void test_all_is_divided(void **state)
 			share += r->tiers[i].share;
 			tail += r->tiers[i].tail_share;
 		}
+		for (size_t i = 0; i < r->n_calls; i++) {
+			call_share += r->calls[i].from == VPROF_NONE ? r->calls[i].share : 0;
+			call_tail += r->calls[i].from == VPROF_NONE ? r->calls[i].tail_share : 0;
+			assert_true(r->calls[i].from == VPROF_NONE ||
+				    (r->calls[i].queued_ns > 0 && r->calls[i].queued_ns <= r->calls[i].transit_ns));
+		}
+		assert_true(fabs(call_share - 1) < 1e-6); /* requests themselves */
+		assert_true(fabs(call_tail - 1) < 1e-6);
 		assert_int_equal(r->latency.n, 400);
 		assert_int_equal(r->n_listed, 400);
 		assert_true(fabs(own / r->latency.mean_ns - 1) < 1e-9);
@@ -198,8 +237,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_call),       cmocka_unit_test(test_calls_at_once),
-		cmocka_unit_test(test_receive_queues), cmocka_unit_test(test_not_recorded),
-		cmocka_unit_test(test_all_is_divided),
+		cmocka_unit_test(test_receive_queues), cmocka_unit_test(test_call_shares),
+		cmocka_unit_test(test_not_recorded),   cmocka_unit_test(test_all_is_divided),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

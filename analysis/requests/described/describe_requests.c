@@ -21,6 +21,7 @@ struct describing {
 	int lists_requests;
 	/* numbers of what is listed as tiers and is none, behind them; and of all */
 	uint32_t transit, queues, n_tiers;
+	double n_tail; /* used requests that are of the slowest hundredth */
 };
 
 static uint64_t latency_of(const struct vprof_request *r)
@@ -164,15 +165,28 @@ static int describe_visits(struct describing *d)
 	return ret ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 
+/* Adds what a request's part `ns` is of the variance, and of the tail's gap. Sums of (T - mean) are 0. */
+static void add_shares(const struct describing *d, uint32_t request, double ns, double *share, double *tail_share)
+{
+	const struct vprof_requests_results *to = d->to;
+	double n = (double)to->latency.n, variance = to->latency.sd_ns * to->latency.sd_ns * (n - 1);
+	double latency = (double)latency_of(&d->found->trees.requests.v[request]);
+	int is_tail = d->n_tail > 0 && latency >= to->tail_from_ns;
+
+	*share += ns * (latency - to->latency.mean_ns) / variance;
+	*tail_share += ns * (is_tail ? 1 / d->n_tail : -1 / (n - d->n_tail)) / (to->tail_ns - to->rest_ns);
+}
+
 /* Means, then covariances with the request's latency and what differs in the tail. */
 static void divide(struct describing *d)
 {
 	const struct vprof_request_trees *t = &d->found->trees;
 	struct vprof_requests_results *to = d->to;
-	double n = (double)to->latency.n, variance = to->latency.sd_ns * to->latency.sd_ns * (n - 1), n_tail = 0;
+	double n = (double)to->latency.n, n_tail = 0;
 
 	for (size_t i = 0; i < t->requests.n; i++)
 		n_tail += d->is_used[i] && (double)latency_of(&t->requests.v[i]) >= to->tail_from_ns;
+	d->n_tail = n_tail;
 	if (n_tail > 0 && n_tail < n)
 		to->tail_ns = to->rest_ns = 0;
 	for (size_t i = 0; i < t->requests.n && n_tail > 0 && n_tail < n; i++) {
@@ -185,8 +199,6 @@ static void divide(struct describing *d)
 	for (size_t i = 0; i < d->times.v.n; i++) {
 		const struct vprof_tier_time *time = &d->times.v.v[i];
 		struct vprof_requests_tier *tier = &to->tiers[time->tier];
-		double ns = (double)latency_of(&t->requests.v[time->request]);
-		int is_tail = n_tail > 0 && ns >= to->tail_from_ns;
 
 		if (!d->is_used[time->request])
 			continue;
@@ -194,11 +206,10 @@ static void divide(struct describing *d)
 		tier->visits_per_request += time->n_visits / n;
 		tier->most_visits = time->n_visits > tier->most_visits ? time->n_visits : tier->most_visits;
 		tier->own_ns += time->ns / n;
-		tier->share += time->ns * (ns - to->latency.mean_ns) / variance; /* sums of (T - mean) are 0 */
-		tier->tail_share += time->ns * (is_tail ? 1 / n_tail : -1 / (n - n_tail)) / (to->tail_ns - to->rest_ns);
+		add_shares(d, time->request, time->ns, &tier->share, &tier->tail_share);
 	}
 	for (size_t i = 0; i < d->n_tiers; i++) {
-		to->tiers[i].share = variance > 0 ? to->tiers[i].share : NAN;
+		to->tiers[i].share = to->latency.sd_ns > 0 ? to->tiers[i].share : NAN;
 		to->tiers[i].tail_share = to->tail_ns > to->rest_ns ? to->tiers[i].tail_share : NAN;
 	}
 }
@@ -227,7 +238,7 @@ static int describe_tiers(struct describing *d)
 struct call_sum {
 	uint32_t from, to;
 	uint64_t n, n_both;
-	double ns, transit_ns, there_ns, queued_ns;
+	double ns, transit_ns, there_ns, queued_ns, share, tail_share;
 };
 
 typedef VPROF_ARRAY(struct call_sum) call_sums;
@@ -270,7 +281,8 @@ static double time_there(const struct describing *d, const struct vprof_exchange
 	       vprof_host_clock_common(clocks, client, e->client.request_from);
 }
 
-static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_index *index, uint32_t exchange)
+static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_index *index, uint32_t request,
+		    uint32_t exchange)
 {
 	const struct vprof_exchange *e = &d->found->exchanges.v.v[exchange];
 	uint32_t parent = d->found->causality.links.v[exchange].parent;
@@ -278,16 +290,18 @@ static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_ind
 					       d->tiers.of_connection.v[d->found->exchanges.v.v[parent].connection];
 	struct call_sum *sum = sum_of(sums, index, from, d->tiers.of_connection.v[e->connection]);
 	double called = (double)vprof_exchange_ns(&e->client), visited = (double)vprof_exchange_ns(&e->server);
+	struct vprof_queued queued = vprof_queued_of(e);
 
 	if (!sum)
 		return VPROF_ERR_NOMEM;
 	sum->n++;
 	sum->ns += called > 0 ? called : visited;
+	add_shares(d, request, called > 0 ? called : visited, &sum->share, &sum->tail_share);
 	if (called > 0 && e->server.request_thread != VPROF_NONE) {
 		sum->n_both++;
 		sum->transit_ns += called > visited ? called - visited : 0;
 		sum->there_ns += time_there(d, e);
-		sum->queued_ns += (double)vprof_tier_times_queued(e);
+		sum->queued_ns += (double)(queued.request + queued.reply);
 	}
 	return VPROF_OK;
 }
@@ -306,11 +320,11 @@ static int describe_calls(struct describing *d)
 	const struct vprof_request_trees *t = &d->found->trees;
 	struct vprof_hash_index index = { 0 };
 	call_sums sums = { NULL, 0, 0 };
-	int ret = VPROF_OK;
+	int ret = VPROF_OK, is_queue_known = d->to->tiers[d->queues].own_ns > 0;
 
-	for (size_t i = 0; i < t->requests.n && !ret; i++)
+	for (uint32_t i = 0; i < t->requests.n && !ret; i++)
 		for (uint32_t k = 0; d->is_used[i] && k < t->requests.v[i].n_nodes && !ret; k++)
-			ret = add_call(d, &sums, &index, t->nodes.v[t->requests.v[i].first_node + k]);
+			ret = add_call(d, &sums, &index, i, t->nodes.v[t->requests.v[i].first_node + k]);
 	if (!ret && vprof_array_sort(sums.v, sums.n, sizeof *sums.v, order_calls))
 		ret = VPROF_ERR_NOMEM;
 	d->to->calls = calloc(sums.n + 1, sizeof *d->to->calls);
@@ -325,7 +339,10 @@ static int describe_calls(struct describing *d)
 						      s->ns / (double)s->n,
 						      s->n_both ? s->transit_ns / (double)s->n_both : NAN,
 						      s->n_both ? s->there_ns / (double)s->n_both : NAN,
-						      s->n_both ? s->queued_ns / (double)s->n_both : NAN };
+						      s->n_both && is_queue_known ? s->queued_ns / (double)s->n_both :
+										    NAN,
+						      d->to->latency.sd_ns > 0 ? s->share : NAN,
+						      d->to->tail_ns > d->to->rest_ns ? s->tail_share : NAN };
 	}
 	vprof_hash_index_release(&index);
 	VPROF_ARRAY_RELEASE(&sums);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/requests/path_patterns.h"
+#include "analysis/requests/tier_times.h"
 
 #define ADDRESS_BYTES 80
 
@@ -89,6 +90,7 @@ static int list_visit(struct listing *l, uint32_t exchange)
 	const char *how = link->parent != VPROF_NONE ? how_names[link->how] : "";
 	struct vprof_requests_visit *v = VPROF_PUSH(&l->to->visits);
 	int is_seen_there = e->server.request_thread != VPROF_NONE;
+	struct vprof_queued queued = vprof_queued_of(e);
 	const struct vprof_exchange_end *end = vprof_exchange_ns(&e->client) || !is_seen_there ? &e->client :
 												 &e->server;
 
@@ -109,8 +111,8 @@ static int list_visit(struct listing *l, uint32_t exchange)
 		.latency_ns = (double)vprof_exchange_ns(end),
 		.served_from_ns = NAN,
 		.served_ns = NAN,
-		.request_queued_ns = e->server.request_waited,
-		.reply_queued_ns = e->client.reply_waited,
+		.request_queued_ns = (double)queued.request,
+		.reply_queued_ns = (double)queued.reply,
 	};
 	if (is_seen_there) {
 		const struct vprof_socket_thread *thread = &h->threads.v[e->server.request_thread];
