@@ -50,6 +50,9 @@ addEventListener("load", () => {
 			expect(/No request was found/.test(data.answer) && all(".note").length >= 3, "says nothing of nothing");
 		} else {
 			expect(all("#tierlist tbody tr").length === R.tiers.length, "tiers");
+			const calls = all("#calllist tbody tr").map(row => row.textContent);
+			expect(calls.length === 20 && /9 more/.test($("#tiers").textContent), "calls: " + calls.length);
+			expect(kind === "hostile" || /^application:9000 > 10\.0\.0\.7:53/.test(calls[0]), "the call that explains most: " + calls[0]);
 			expect(/In receive queues: /.test($("#tiers").textContent), "what receive queues are");
 			expect(kind === "hostile" || /proxy:80/.test($("#tierlist").textContent), "names of tiers");
 			checkPatterns();

@@ -11,6 +11,8 @@
 #include "report/paths/paths_page.h"
 #include "hostile_names.h"
 
+#define N_CALLS 30
+
 static struct vprof_requests_results *r;
 static int is_hostile;
 
@@ -169,6 +171,24 @@ static void add_transit(void)
 	r->tiers[r->n_tiers - 1].is_transit = r->tiers[r->n_tiers - 1].is_queue = 1;
 }
 
+/* 30 kinds, of which the page shows 20: the first tier's of the second, which of the others. */
+static void add_calls(void)
+{
+	r->calls = calloc(N_CALLS, sizeof *r->calls);
+	if (!r->calls)
+		abort();
+	for (uint32_t i = 0; i < N_CALLS; i++)
+		r->calls[r->n_calls++] = (struct vprof_requests_call){ .from = i ? i > 1 : VPROF_NONE,
+								       .to = i > 1 ? 2 + i % 2 : i,
+								       .n = 400,
+								       .mean_ns = 1e6,
+								       .transit_ns = i % 2 ? 1e5 : NAN,
+								       .there_ns = NAN,
+								       .queued_ns = i % 2 ? 4e4 : NAN,
+								       .share = i == 7 ? NAN : (double)i / N_CALLS,
+								       .tail_share = NAN };
+}
+
 static void fill(size_t n_requests, size_t n_patterns, size_t n_more_tiers, size_t n_calls)
 {
 	add_tier("proxy:80", 1, 0.05);
@@ -178,6 +198,7 @@ static void fill(size_t n_requests, size_t n_patterns, size_t n_more_tiers, size
 	for (size_t i = 0; i < n_more_tiers; i++)
 		add_tier(vprof_strings_keep(&r->strings, (char[]){ 't', (char)('a' + i % 26), 0 }), 1, 0.01);
 	add_transit();
+	add_calls();
 	open_tier();
 	for (size_t p = 0; p < n_patterns; p++) {
 		char path[80];
