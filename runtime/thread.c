@@ -218,10 +218,11 @@ void rt_threads_limit(void)
 /* ThreadSanitizer may begin its thread inside of ours, and must not be told anything before that. */
 void rt_attach_new(uint64_t token)
 {
+	token_given = token; /* also for a handler that comes first */
 	if (__tsan_acquire)
-		token_given = token;
-	else
-		rt_attach(token);
+		return;
+	rt_attach(token);
+	token_given = 0;
 }
 
 static bool is_live(const struct rt_thread *th)
@@ -250,6 +251,7 @@ static struct rt_thread *thread_register(void)
 struct rt_thread *rt_attach(uint64_t token)
 {
 	struct rt_thread *th = rt_self;
+	bool is_new = false;
 	int saved = errno;
 	uint64_t mask;
 
@@ -260,13 +262,17 @@ struct rt_thread *rt_attach(uint64_t token)
 	if ((!th || th->probe.rests) && !rt_active())
 		return NULL;
 	mask = rt_signals_block();
-	if (!th)
+	th = rt_self; /* a handler may have been first */
+	if (!th) {
 		th = thread_register();
-	if (th)
+		is_new = true;
+	}
+	if (th && (is_new || !rt_thread_is_current(th))) {
 		rt_thread_rest(th, ~UINT64_C(0)); /* what it knows is another session's */
-	if (th && rt_active()) {
-		thread_begin(th, token ? token : token_given);
-		token_given = 0;
+		if (rt_active()) {
+			thread_begin(th, token ? token : token_given);
+			token_given = 0;
+		}
 	}
 	th = th && rt_thread_is_current(th) ? th : NULL;
 	rt_signals_restore(mask);
@@ -277,6 +283,7 @@ struct rt_thread *rt_attach(uint64_t token)
 struct rt_thread *rt_attach_resting(void)
 {
 	struct rt_thread *th = rt_self;
+	bool is_new = false;
 	uint64_t mask;
 
 	if (th && !is_live(th))
@@ -284,9 +291,12 @@ struct rt_thread *rt_attach_resting(void)
 	if (th && th->probe.rests)
 		return th;
 	mask = rt_signals_block();
-	if (!th)
+	th = rt_self; /* likewise; it may even take part in a session now */
+	if (!th) {
 		th = thread_register();
-	if (th)
+		is_new = true;
+	}
+	if (th && (is_new || !rt_thread_is_current(th)))
 		rt_thread_rest(th, ~UINT64_C(0));
 	rt_signals_restore(mask);
 	return th;

@@ -25,6 +25,8 @@
 struct counts {
 	_Atomic uint64_t n_calls, n_handled, n_forked, n_jumps_begun, n_jumps_done, n_jumped;
 	_Atomic uint64_t n_wrong; /* gates and lists */
+	/* the first of these: in which turn, after how many jumps; both as they were and as they should be */
+	uint64_t turn, n_jumps, gate, wanted_gate, top, wanted_top;
 };
 static struct counts *counts;
 static _Atomic int storm_over;
@@ -156,8 +158,14 @@ static void *jumps(void *arg)
 			may_jump = 0;
 			counts->n_jumps_done += 4;
 		}
-		if (vp_self->gate != gate || vp_self->top != top)
-			counts->n_wrong++;
+		if ((vp_self->gate != gate || vp_self->top != top) && !counts->n_wrong++) {
+			counts->turn = (uint64_t)i;
+			counts->n_jumps = counts->n_jumped;
+			counts->gate = vp_self->gate;
+			counts->wanted_gate = gate;
+			counts->top = (uintptr_t)vp_self->top;
+			counts->wanted_top = (uintptr_t)top;
+		}
 	}
 	(void)arg;
 	return leave();
@@ -252,7 +260,12 @@ int main(int argc, char **argv)
 	CHECK(frames >= counts->n_jumps_done && frames <= counts->n_jumps_begun, "%llu frames",
 	      (unsigned long long)frames);
 	CHECK(counts->n_forked == N_FORKS && counts->n_jumped > 0, "forks or jumps are missing");
-	CHECK(!counts->n_wrong, "gate or list of frames were wrong %d times", (int)counts->n_wrong);
+	CHECK(!counts->n_wrong,
+	      "gate or list of frames were wrong %d times, first in turn %d, after %d jumps: gate %llx, not %llx; top %llx, "
+	      "not %llx",
+	      (int)counts->n_wrong, (int)counts->turn, (int)counts->n_jumps, (unsigned long long)counts->gate,
+	      (unsigned long long)counts->wanted_gate, (unsigned long long)counts->top,
+	      (unsigned long long)counts->wanted_top);
 	session_end(&s);
 	unlink(path);
 	printf("%d checks failed\n", n_failed);
