@@ -44,8 +44,8 @@ $wgMainCacheType = CACHE_ACCEL;
 PLANTED = {
     None: "",
     "slow-query": "",
-    "lock": "$wgHooks['RevisionRecordInserted'][] = function () { usleep(300000); }; // within the transaction that locks the page\n",
-    "app-sleep": "$wgHooks['BeforePageDisplay'][] = function ($out) { if ($out->getTitle()->getText() == 'Planted') usleep(1000000); };\n",
+    "lock": "$wgHooks['RevisionRecordInserted'][] = function () { usleep(50000); }; // within the transaction that locks the page\n",
+    "app-sleep": "$wgHooks['BeforePageDisplay'][] = function ($out) { if ($out->getTitle()->getText() == 'Planted') usleep(300000); };\n",
 }
 TABLES = """CREATE DATABASE truth;
 CREATE TABLE truth.connections(number bigint, host text) ENGINE=Aria;
@@ -58,7 +58,7 @@ CREATE USER reader@localhost;
 GRANT SELECT, INSERT ON truth.* TO reader@localhost;
 GRANT SELECT ON performance_schema.* TO reader@localhost;
 """
-SLOW_QUERY = "CREATE TRIGGER wiki.slow AFTER INSERT ON wiki.recentchanges FOR EACH ROW DO sleep(1);\n"
+SLOW_QUERY = "CREATE TRIGGER wiki.slow AFTER INSERT ON wiki.recentchanges FOR EACH ROW DO sleep(0.3);\n"
 # While init_connect runs, the list of processes lacks its connection.
 NOTE = "INSERT INTO truth.connections SELECT t.processlist_id, concat(s.ip, ':', s.port) FROM performance_schema.threads t JOIN " \
        "performance_schema.socket_instances s ON s.thread_id = t.thread_id WHERE t.processlist_id = connection_id()"
