@@ -117,33 +117,19 @@ static int take_rare(void *arg, void *data, size_t size)
 	return e->ns >= cpu->until_ns ? -ECANCELED : 0; /* as in take_slots() */
 }
 
-/* They nearly are in order. */
-static void sort_events(event_array *events)
+/* Of both rings: sockets and others begin with the same head. */
+static int order_by_time(const void *a, const void *b)
 {
-	struct vp_ring_event *v = events->v;
+	const struct vp_ring_event *x = a, *y = b;
 
-	for (size_t i = 1; i < events->n; i++) {
-		struct vp_ring_event e = v[i];
-		size_t at = i;
-
-		for (; at && v[at - 1].ns > e.ns; at--)
-			v[at] = v[at - 1];
-		v[at] = e;
-	}
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-static void sort_rare(rare_array *events)
+/* They nearly are in order; without memory they stay nearly so. */
+static void sort_pending(struct cpu *cpu)
 {
-	struct vp_ring_socket *v = events->v;
-
-	for (size_t i = 1; i < events->n; i++) {
-		struct vp_ring_socket e = v[i];
-		size_t at = i;
-
-		for (; at && v[at - 1].head.ns > e.head.ns; at--)
-			v[at] = v[at - 1];
-		v[at] = e;
-	}
+	vprof_array_sort(cpu->pending.v, cpu->pending.n, sizeof *cpu->pending.v, order_by_time);
+	vprof_array_sort(cpu->rare.v, cpu->rare.n, sizeof *cpu->rare.v, order_by_time);
 }
 
 static uint64_t ticks_of(const struct vprof_rings *r, uint64_t ns)
@@ -365,8 +351,7 @@ size_t vprof_rings_drain(struct vprof_rings *r, int final)
 	for (size_t i = 0; i < r->n; i++) {
 		struct cpu *cpu = &r->cpus[i];
 
-		sort_events(&cpu->pending);
-		sort_rare(&cpu->rare);
+		sort_pending(cpu);
 		store_events(cpu, final ? UINT64_MAX : now_ns - VPROF_RINGS_HOLD_NS);
 		if (final && !n)
 			count_unfinished(cpu);

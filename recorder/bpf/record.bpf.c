@@ -171,9 +171,10 @@ static __always_inline __u64 claim_slot(struct vp_ring_claims *c, __u32 cpu)
 	return 0;
 }
 
-/* A slot for an event that happened at `ns`; NULL, and counted, without. */
-static __always_inline struct vp_ring_event *reserve_at(__u64 ns, __u16 kind)
+/* A slot for an event that happens now; NULL, and counted, without. */
+static __always_inline struct vp_ring_event *reserve(__u16 kind)
 {
+	__u64 ns = bpf_ktime_get_ns();
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct vp_ring_claims *c = claims_of(cpu);
 	struct vp_ring_event *e = 0;
@@ -193,11 +194,6 @@ static __always_inline struct vp_ring_event *reserve_at(__u64 ns, __u16 kind)
 	e->kind = kind;
 	e->next_stamp = (__u32)number;
 	return e;
-}
-
-static __always_inline struct vp_ring_event *reserve(__u16 kind)
-{
-	return reserve_at(bpf_ktime_get_ns(), kind);
 }
 
 /* The recorder takes it from now on. */

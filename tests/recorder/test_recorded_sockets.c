@@ -350,17 +350,11 @@ static void *take_items(void *unused)
 
 static void wait_for_sleep(void)
 {
-	char path[64], line[256], *state;
-	FILE *f;
+	uint32_t taker;
 
-	do {
-		usleep(2000);
-		snprintf(path, sizeof path, "/proc/self/task/%u/stat", *(volatile uint32_t *)&told->taker);
-		f = fopen(path, "re");
-		state = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-		if (f)
-			fclose(f);
-	} while (!state || state[2] != 'S');
+	while (!(taker = *(volatile uint32_t *)&told->taker))
+		sched_yield();
+	wait_until_asleep((uint32_t)getpid(), taker);
 }
 
 static int hand_over(void)
