@@ -8,7 +8,7 @@
 #ifndef VPROF_REQUESTS_AGREEMENT_H
 #define VPROF_REQUESTS_AGREEMENT_H
 
-#include "analysis/requests/exchanges.h"
+#include "analysis/requests/exchanges/exchanges.h"
 
 enum vprof_forward {			     /* what tells for which request a thread works, before it replies */
 		     VPROF_FORWARD_RECEIVED, /* it received the request, or a reply to a call that was made for it */

@@ -13,8 +13,9 @@
 #include "analysis/requests/wake_places.h"
 #include "common/search.h"
 
-#define HOPS_MOST 3  /* wake-ups that a thread's request came through, that are remembered */
-#define WALKS_MOST 4 /* until what wake-ups mean is settled */
+#define TURNS_LEAST 0.8 /* how good what turns tell must be by its tests: else the rules for other threads count */
+#define HOPS_MOST 3	/* wake-ups that a thread's request came through, that are remembered */
+#define WALKS_MOST 4	/* until what wake-ups mean is settled */
 
 struct thread_state {
 	uint32_t visit;	       /* that it works for; VPROF_NONE: none is known */
@@ -413,9 +414,11 @@ static void walk_backward(struct walk *w)
 	}
 }
 
-static void decide(struct vprof_link *link, uint32_t parent, enum vprof_link_how how, double confidence)
+static void decide(struct vprof_link *link, uint32_t parent, enum vprof_link_how how, double score)
 {
-	*link = (struct vprof_link){ parent, link->n_open, (uint8_t)how, 0, (float)confidence, 1 };
+	float confidence = (float)vprof_link_confidence(how, score, link->n_open);
+
+	*link = (struct vprof_link){ parent, link->n_open, (uint8_t)how, 0, confidence, 1, (float)score };
 	if (parent != VPROF_NONE && confidence >= VPROF_LINK_MIN_CONFIDENCE)
 		return;
 	link->parent = VPROF_NONE;
@@ -443,11 +446,6 @@ static double handed_rate(const struct walk *w, const struct evidence *e, uint32
 	return by_item ? rate : fmin(rate, vprof_wake_places_rate(&w->places, e->handed_place));
 }
 
-static double joint(double a, double b)
-{
-	return 1 - (1 - a) * (1 - b);
-}
-
 static double keeps_rate(const struct walk *w, uint32_t visit, uint32_t thread)
 {
 	return vprof_agreement_taking(&w->agreement, thread, w->x->v.v[visit].server.request_thread);
@@ -463,7 +461,7 @@ static double joint_rate(const struct walk *w, const struct evidence *e, uint32_
 {
 	if (vprof_agreement_is_synchronous(&w->agreement, thread) && vprof_agreement_keeps(&w->agreement, thread))
 		return keeps_rate(w, e->backward, thread);
-	return joint(forward_rate(w, &e->before, thread), backward_rate(w, e, thread));
+	return 1 - (1 - forward_rate(w, &e->before, thread)) * (1 - backward_rate(w, e, thread));
 }
 
 static enum vprof_link_how how_forward(const struct evidence *e)
@@ -514,7 +512,7 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 	double confidence = vprof_batches_confidence(&w->batches, &w->agreement, thread), ordered;
 	uint32_t by_order = vprof_batches_by_order(&w->batches, &w->agreement, thread, exchange, &ordered);
 
-	if (vprof_agreement_is_synchronous(&w->agreement, thread) || confidence < (double)VPROF_LINK_MIN_CONFIDENCE ||
+	if (vprof_agreement_is_synchronous(&w->agreement, thread) || confidence < TURNS_LEAST ||
 	    (!c->n && !w->evidence[exchange].n_open))
 		return 0;
 	if (w->batches.is_doubtful[exchange])
@@ -553,7 +551,7 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	const struct vprof_agreement *a = &w->agreement;
 	uint32_t thread = x->client.request_thread, forward = e->before.visit, marked;
 
-	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1, 1 };
+	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1, 1, 1 };
 	if (thread == VPROF_NONE || x->flags & VPROF_EXCHANGE_NO_REQUEST)
 		return;
 	marked = vprof_marked_work_at(&w->marked, thread, x->client.request_from);
@@ -627,7 +625,8 @@ static void mark_candidates(struct walk *w, const struct vprof_transfer *t, uint
 	p->marked = p->first;
 }
 
-/* A link that may be wrong: then the call was made for another of the requests that its process served. */
+/* A link that may be wrong: then the call was made for another of the requests that its process served. By its score,
+ * so that a request is called certain only where nothing speaks against it. */
 static void note_doubt(struct walk *w, const struct vprof_transfer *t, uint32_t call)
 {
 	const struct vprof_link *link = &w->c->links.v[call];
@@ -636,9 +635,9 @@ static void note_doubt(struct walk *w, const struct vprof_transfer *t, uint32_t 
 	uint32_t n_others = p->n_open - (is_there ? 1 : 0);
 	double missed;
 
-	if (link->parent == VPROF_NONE || !(link->confidence < 1) || !p->n_open || !n_others)
+	if (link->parent == VPROF_NONE || !(link->score < 1) || !p->n_open || !n_others)
 		return;
-	missed = log1p(-(1 - (double)link->confidence) / n_others);
+	missed = log1p(-(1 - (double)link->score) / n_others);
 	p->missed += missed;
 	if (is_there)
 		w->missed[link->parent] += missed;

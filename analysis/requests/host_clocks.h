@@ -9,7 +9,7 @@
 #ifndef VPROF_REQUESTS_HOST_CLOCKS_H
 #define VPROF_REQUESTS_HOST_CLOCKS_H
 
-#include "analysis/requests/exchanges.h"
+#include "analysis/requests/exchanges/exchanges.h"
 
 struct vprof_host_clock {
 	double ahead_ns; /* of the clock to which all are brought, at `at` */

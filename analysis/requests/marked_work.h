@@ -6,7 +6,7 @@
 #ifndef VPROF_REQUESTS_MARKED_WORK_H
 #define VPROF_REQUESTS_MARKED_WORK_H
 
-#include "analysis/requests/exchanges.h"
+#include "analysis/requests/exchanges/exchanges.h"
 
 struct vprof_marked_work {
 	const struct vprof_socket_history *h;

@@ -8,7 +8,7 @@
 #ifndef VPROF_REQUESTS_MESSAGE_LENGTHS_H
 #define VPROF_REQUESTS_MESSAGE_LENGTHS_H
 
-#include "analysis/requests/exchanges.h"
+#include "analysis/requests/exchanges/exchanges.h"
 #include "common/hash/hash_index.h"
 
 struct vprof_length_count { /* of messages, or of pairs of them */

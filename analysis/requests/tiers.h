@@ -5,7 +5,7 @@
 #ifndef VPROF_REQUESTS_TIERS_H
 #define VPROF_REQUESTS_TIERS_H
 
-#include "analysis/requests/exchanges.h"
+#include "analysis/requests/exchanges/exchanges.h"
 #include "common/hash/string_set.h"
 
 struct vprof_tiers {

@@ -3,6 +3,7 @@
 
 #include "common/search.h"
 
+#define LED_TO_ANY (VPROF_NONE - 1)
 #define JOINED_MOST 8 /* turns; a loop mostly gets done with all that it received in a few */
 
 struct list {
@@ -35,6 +36,8 @@ struct gathering {
 	struct turn *turns;	/* of each thread */
 	uint32_t *last_reply;	/* of each connection: exchange of which its client received last; VPROF_NONE */
 	unsigned char *is_sent; /* calls: when their connection was asked for */
+	/* calls: the visit whose reply followed from a part of theirs; VPROF_NONE: nothing followed; or LED_TO_ANY */
+	uint32_t *led_to;
 	VPROF_ARRAY(struct connect) connects;
 };
 
@@ -108,63 +111,101 @@ static int is_earlier(const void *a, const void *b)
 	return x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
-/* All that is pending may be a reason, too. */
-static void bring_all(struct turn *t)
+/* The rest of a reply of which a part was passed on: mostly it leads to nothing any more. */
+static int is_rest(const struct gathering *g, const struct vprof_turn_message *m)
 {
-	while (t->pending.n)
-		move(t, &t->pending, &t->received, (uint8_t)(t->pending.n - 1));
+	return m->is_call && g->led_to[m->exchange] != VPROF_NONE;
+}
+
+static uint32_t n_waiting(const struct gathering *g, const struct turn *t)
+{
+	uint32_t n = 0;
+
+	for (uint8_t i = 0; i < t->pending.n; i++)
+		n += !is_rest(g, &t->pending.v[i]);
+	return n;
+}
+
+/* All that waits may be a reason, too. */
+static void bring_all(const struct gathering *g, struct turn *t)
+{
+	for (uint8_t i = t->pending.n; i-- > 0;)
+		if (!is_rest(g, &t->pending.v[i]))
+			move(t, &t->pending, &t->received, i);
 	qsort(t->received.v, t->received.n, sizeof *t->received.v, is_earlier);
 }
 
+/* Is it a further part of a reply that is passed on? */
+static int is_passed_on(const struct gathering *g, const struct turn *t, const struct vprof_turn_message *m)
+{
+	return is_rest(g, m) && place_of(&t->sent, g->led_to[m->exchange], 0) < t->sent.n;
+}
+
 /* A reply that is sent follows from a reply to a call, not from another request. */
-static void bring_calls(struct turn *t)
+static void bring_calls(const struct gathering *g, struct turn *t)
 {
 	uint8_t n_replies = (uint8_t)(t->sent.n - n_calls(&t->sent));
 
-	for (uint8_t i = t->pending.n; i-- > 0 && n_calls(&t->received) < n_replies;)
-		if (t->pending.v[i].is_call)
-			move(t, &t->pending, &t->received, i);
+	for (int any = 0; any < 2; any++)
+		for (uint8_t i = t->pending.n; i-- > 0 && n_calls(&t->received) < n_replies;)
+			if (any ? t->pending.v[i].is_call : is_passed_on(g, t, &t->pending.v[i]))
+				move(t, &t->pending, &t->received, i);
 }
 
-/* Threads work on what they received last: what came before and led to nothing is pending, but for the replies to calls
- * from which replies follow. More sent than received is for what is pending, if that is all. */
-static void balance(struct turn *t)
+/* Which of more messages than it sent led to nothing yet? The rest of a reply; else threads work on what they received
+ * last. Calls from whose replies the sent ones follow stay. */
+static uint8_t left_over(const struct gathering *g, const struct turn *t)
 {
-	uint8_t n_replies, first;
+	int may_be_call = n_calls(&t->received) > t->sent.n - n_calls(&t->sent);
+	uint8_t first = 0;
 
-	bring_calls(t);
-	n_replies = (uint8_t)(t->sent.n - n_calls(&t->sent));
-	while (t->received.n > t->sent.n) {
-		first = 0;
-		while (n_calls(&t->received) <= n_replies && t->received.v[first].is_call)
-			first++;
-		move(t, &t->received, &t->pending, first);
-	}
-	if (t->received.n < t->sent.n && t->received.n + t->pending.n == t->sent.n)
-		bring_all(t);
+	for (uint8_t i = 0; i < t->received.n && may_be_call; i++)
+		if (is_rest(g, &t->received.v[i]) && !is_passed_on(g, t, &t->received.v[i]))
+			return i;
+	while (first < t->received.n &&
+	       (may_be_call ? is_passed_on(g, t, &t->received.v[first]) : t->received.v[first].is_call))
+		first++;
+	return first < t->received.n ? first : 0;
+}
+
+/* More received than sent: some of it is left over, and pending. More sent than received: it is for what is pending, if
+ * that is all. */
+static void balance(const struct gathering *g, struct turn *t)
+{
+	bring_calls(g, t);
+	while (t->received.n > t->sent.n)
+		move(t, &t->received, &t->pending, left_over(g, t));
+	if (t->received.n < t->sent.n && t->received.n + n_waiting(g, t) == t->sent.n)
+		bring_all(g, t);
 }
 
 /* More was sent than it received, and there is more pending than that: it received while it was still working on what
  * it had received before. What has not led to anything yet will, if the next turns have as much more sent. */
-static int goes_on(struct turn *t)
+static int goes_on(const struct gathering *g, struct turn *t)
 {
-	if (!t->sent.n || t->is_overfull || t->n_joined == JOINED_MOST || t->received.n + t->pending.n <= t->sent.n ||
-	    t->received.n + t->pending.n > VPROF_TURN_MOST)
+	uint32_t n = t->received.n + n_waiting(g, t);
+
+	if (!t->sent.n || t->is_overfull || t->n_joined == JOINED_MOST || n <= t->sent.n || n > VPROF_TURN_MOST)
 		return 0;
-	bring_all(t);
+	bring_all(g, t);
 	t->n_joined++;
 	return 1;
 }
 
 /* Is it known which messages led to what was sent: one each, or one to all? */
-static int is_settled(const struct turn *t)
+static int is_settled(const struct gathering *g, const struct turn *t)
 {
 	if (t->is_overfull || !t->sent.n)
 		return 0;
 	for (uint8_t i = 0; i < t->sent.n && t->n_joined; i++)
 		if (t->sent.v[i].is_call && place_of(&t->received, t->sent.v[i].exchange, 1) < t->received.n)
 			return 0; /* its request is in it twice */
-	return t->received.n == t->sent.n || (t->received.n == 1 && !t->pending.n);
+	return t->received.n == t->sent.n || (t->received.n == 1 && !n_waiting(g, t));
+}
+
+static uint32_t what_follows(const struct turn *t)
+{
+	return t->received.n == 1 && t->sent.n == 1 && !t->sent.v[0].is_call ? t->sent.v[0].exchange : LED_TO_ANY;
 }
 
 static int end_turn(struct gathering *g, uint32_t thread)
@@ -174,24 +215,27 @@ static int end_turn(struct gathering *g, uint32_t thread)
 
 	drop_direct(&t->received, &t->sent);
 	drop_direct(&t->pending, &t->sent);
-	if (g->joins[g->transfer] && goes_on(t))
+	if (g->joins[g->transfer] && goes_on(g, t))
 		return VPROF_OK;
 	if (!t->n_joined || !t->sent.n)
-		balance(t);
-	if (is_settled(t)) {
+		balance(g, t);
+	if (is_settled(g, t)) {
 		added = VPROF_PUSH(&g->found->v);
 		if (!added || VPROF_ROOM(&g->found->messages, g->found->messages.n + t->received.n + t->sent.n))
 			return VPROF_ERR_NOMEM;
 		*added = (struct vprof_turn){ thread,	       (uint32_t)g->found->messages.n,
 					      t->received.n,   t->sent.n,
-					      t->n_joined > 0, t->pending.n > 0,
+					      t->n_joined > 0, n_waiting(g, t) > 0,
 					      g->transfer };
 		memcpy(g->found->messages.v + g->found->messages.n, t->received.v,
 		       t->received.n * sizeof *t->received.v);
 		g->found->messages.n += t->received.n;
+		for (uint8_t i = 0; i < t->received.n; i++)
+			if (t->received.v[i].is_call)
+				g->led_to[t->received.v[i].exchange] = what_follows(t);
 		memcpy(g->found->messages.v + g->found->messages.n, t->sent.v, t->sent.n * sizeof *t->sent.v);
 		g->found->messages.n += t->sent.n;
-	} else if (goes_on(t)) {
+	} else if (goes_on(g, t)) {
 		return VPROF_OK;
 	}
 	t->received.n = t->sent.n = t->n_joined = t->is_overfull = 0;
@@ -320,13 +364,16 @@ int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_histor
 	g.turns = calloc(h->threads.n + 1, sizeof *g.turns);
 	g.last_reply = malloc((connections->v.n + 1) * sizeof *g.last_reply);
 	g.is_sent = calloc(x->v.n + 1, 1);
-	if (g.turns && g.last_reply && g.is_sent) {
+	g.led_to = malloc((x->v.n + 1) * sizeof *g.led_to);
+	if (g.turns && g.last_reply && g.is_sent && g.led_to) {
 		memset(g.last_reply, 0xff, connections->v.n * sizeof *g.last_reply); /* VPROF_NONE */
+		memset(g.led_to, 0xff, x->v.n * sizeof *g.led_to);
 		ret = gather(&g);
 	}
 	free(g.turns);
 	free(g.last_reply);
 	free(g.is_sent);
+	free(g.led_to);
 	VPROF_ARRAY_RELEASE(&g.connects);
 	return ret;
 }

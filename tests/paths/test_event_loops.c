@@ -412,6 +412,46 @@ static void test_first_come(void **state)
 	expect_called(first_come, "xyzw");
 }
 
+/* The rest of a reply, after what it had passed on of it was all that the client waited for, comes with the next
+ * request. */
+static size_t rest_of_reply(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	(void)i;
+	return (size_t)snprintf(to, size,
+				"%u one.l < x 10\n%u one.l > y 5\n%u one.l < k 10\n%u one.l > k 10\n"
+				"%u two.1 < y 5\n%u two.1 > y 8\n%u one.l < y 6\n%u one.l > x 10\n"
+				"%u one.l < z 10\n%u one.l < y 2\n%u one.l > w 5\n%u one.l < k 10\n%u one.l > k 10\n"
+				"%u two.2 < w 5\n%u two.2 > w 5\n%u one.l < w 5\n%u one.l > z 10\n",
+				t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11,
+				t + 12, t + 13, t + 14, t + 15, t + 16);
+}
+
+static void test_rest_of_reply(void **state)
+{
+	(void)state;
+	expect_called(rest_of_reply, "xyzw");
+}
+
+/* It passes on parts of replies: a further part of one comes with the first of another, and is passed on before that.
+ */
+static size_t parts_of_replies(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	(void)i;
+	return (size_t)snprintf(to, size,
+				"%u one.l < x 10\n%u one.l > y 5\n%u one.l < z 10\n%u one.l > w 5\n"
+				"%u two.1 < y 5\n%u two.1 > y 8\n%u two.2 < w 5\n%u two.2 > w 8\n"
+				"%u one.l < y 4\n%u one.l > x 5\n%u one.l < y 4\n%u one.l < w 4\n%u one.l > x 5\n"
+				"%u one.l < k 10\n%u one.l > k 10\n%u one.l > z 5\n%u one.l < w 4\n%u one.l > z 5\n",
+				t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11,
+				t + 12, t + 13, t + 14, t + 15, t + 16, t + 17);
+}
+
+static void test_parts_of_replies(void **state)
+{
+	(void)state;
+	expect_called(parts_of_replies, "xyzw");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +467,8 @@ int main(void)
 		cmocka_unit_test(test_requests_wait),
 		cmocka_unit_test(test_receive_on),
 		cmocka_unit_test(test_first_come),
+		cmocka_unit_test(test_rest_of_reply),
+		cmocka_unit_test(test_parts_of_replies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

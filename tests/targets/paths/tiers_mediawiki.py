@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 
+import clients
 import servers
 import tiers_haproxy
 
@@ -34,18 +35,22 @@ FPM = tiers_haproxy.FPM + """access.log = {folder}/truth/application
 access.format = "%{{HTTP_X_REQUEST_ID}}e"
 env[MW_CONFIG_FILE] = {folder}/LocalSettings.php
 php_admin_value[disable_functions] = fastcgi_finish_request
+php_admin_value[opcache.file_cache] = {folder}/compiled
 """
 # What the installer does not ask for; the rest of the file is its own.
 SETTINGS = """
 $wgLBFactoryConf['agent'] = $_SERVER['HTTP_X_REQUEST_ID'] ?? 'none';
 $wgCacheDirectory = '{folder}/cache';
 $wgMainCacheType = CACHE_ACCEL;
+$wgRateLimits = [];
 """
+# Longer than those of shop.php: what PHP takes for a page varies by 150 ms (standard deviation).
 PLANTED = {
     None: "",
     "slow-query": "",
-    "lock": "$wgHooks['RevisionRecordInserted'][] = function () { usleep(50000); }; // within the transaction that locks the page\n",
-    "app-sleep": "$wgHooks['BeforePageDisplay'][] = function ($out) { if ($out->getTitle()->getText() == 'Planted') usleep(300000); };\n",
+    # Within the transaction that locks the page, of few edits; whoever waited for these finds a conflict and is through.
+    "lock": "$wgHooks['RevisionFromEditComplete'][] = function () { if (isset($_REQUEST['hold'])) usleep(1000000); };\n",
+    "app-sleep": "$wgHooks['BeforePageDisplay'][] = function ($out) { if ($out->getTitle()->getText() == 'Planted') usleep(1000000); };\n",
 }
 TABLES = """CREATE DATABASE truth;
 CREATE TABLE truth.connections(number bigint, host text) ENGINE=Aria;
@@ -58,16 +63,16 @@ CREATE USER reader@localhost;
 GRANT SELECT, INSERT ON truth.* TO reader@localhost;
 GRANT SELECT ON performance_schema.* TO reader@localhost;
 """
-SLOW_QUERY = "CREATE TRIGGER wiki.slow AFTER INSERT ON wiki.recentchanges FOR EACH ROW DO sleep(0.3);\n"
+SLOW_QUERY = "CREATE TRIGGER wiki.slow AFTER INSERT ON wiki.recentchanges FOR EACH ROW DO sleep(1);\n"
 # While init_connect runs, the list of processes lacks its connection.
 NOTE = "INSERT INTO truth.connections SELECT t.processlist_id, concat(s.ip, ':', s.port) FROM performance_schema.threads t JOIN " \
        "performance_schema.socket_instances s ON s.thread_id = t.thread_id WHERE t.processlist_id = connection_id()"
 PAGES = 20
 
 
-def edit(title):
+def edit(title, more=""):
     """The path and the body of a POST request."""
-    return "/api.php", f"action=edit&format=json&title={title}&appendtext=%0Aone+more+line&token=%2B%5C"
+    return "/api.php", f"action=edit&format=json&title={title}&appendtext=%0Aone+more+line&token=%2B%5C{more}"
 
 
 class Stack(tiers_haproxy.Stack):
@@ -81,7 +86,7 @@ class Stack(tiers_haproxy.Stack):
         routes += [f"/index.php?title=Page_{i}" for i in range(4)] + ["/index.php?title=Page_1&action=history"]
         routes += ["/index.php?title=Special:RecentChanges", "/load.php?modules=startup&only=scripts&skin=vector&raw=1"]
         routes += ["/api.php?action=query&format=json&list=allpages"] + [edit(f"Page_{i}") for i in range(4, 4 + (not self.plant))]
-        planted = {None: [], "slow-query": [edit(f"Page_{i}") for i in range(4, 6)], "lock": [edit("Page_9")] * 4,
+        planted = {None: [], "slow-query": [edit(f"Page_{i}") for i in range(4, 6)], "lock": [edit("Page_9")] * 40 + [edit("Page_9", "&hold=1")] * 6,
                    "app-sleep": ["/index.php?title=Planted"] * 2}
         return routes + planted[self.plant]
 
@@ -122,11 +127,26 @@ class Stack(tiers_haproxy.Stack):
             self.start_database(mariadb)
             self.ask_database(TABLES, "root")
             self.install(mariadb)
-            if self.plant == "slow-query":
-                self.ask_database(SLOW_QUERY, "root")
         finally:
             self.servers.stop({})
+        try:
+            self.warm_up()
+        finally:
+            self.servers.stop({"haproxy": 10})
             self.servers = servers.Servers()
+
+    def warm_up(self):
+        """Each page once, so that PHP has compiled all of it: what that takes is more than what is planted."""
+        os.mkdir(self.folder + "/compiled")
+        servers.give_to_nobody(self.folder + "/compiled")
+        self.start()
+        for route in self.routes():
+            clients.ask(self.port, route, self.folder)
+        self.ask_database("DELETE FROM truth.connections", "root")
+        if self.plant == "slow-query":
+            self.ask_database(SLOW_QUERY, "root")
+        for name in ("clients", "haproxy.log", "truth/application", "truth/general.log"):
+            os.remove(f"{self.folder}/{name}")
 
     def ask_database(self, statements, user):
         """By the socket of the machine, not by the tiers' way. root is who the database runs as."""

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/requests/connections.h"
+#include "analysis/requests/exchanges/connections.h"
 
 #include "common/hash/hash_index.h"
 #include "common/search.h"

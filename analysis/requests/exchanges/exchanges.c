@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/requests/exchanges.h"
+#include "analysis/requests/exchanges/exchanges.h"
 
 #include "common/hash/hash_index.h"
 #include "common/search.h"

@@ -14,7 +14,7 @@
 #ifndef VPROF_REQUESTS_EXCHANGES_H
 #define VPROF_REQUESTS_EXCHANGES_H
 
-#include "analysis/requests/connections.h"
+#include "analysis/requests/exchanges/connections.h"
 
 #define VPROF_EXCHANGE_NO_REQUEST 1u /* a greeting, or its request came before the recording */
 #define VPROF_EXCHANGE_NO_REPLY 2u   /* not replied to: yet, or ever */
