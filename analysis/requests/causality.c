@@ -191,7 +191,7 @@ static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t 
 	*thread = received(exchange);
 	if (vprof_transfer_is_last(t, &w->x->v.v[exchange].server)) {
 		close_visit(w, process_of_visit(w, exchange), exchange);
-		thread->visit = VPROF_NONE;
+		*thread = (struct thread_state){ .visit = VPROF_NONE };
 		take_next_request(w, t, exchange);
 	}
 }
@@ -258,14 +258,15 @@ static void take_wake(struct walk *w, struct event *event)
 	event->frees = 0;
 	if (w->h->threads.v[wake->waker].process != w->h->threads.v[wake->wakee].process && !wake->is_creation)
 		return;
-	if (kind == VPROF_PLACE_OTHER && !wake->is_creation)
+	if ((kind == VPROF_PLACE_OTHER && !wake->is_creation) || !is_free(w, to, &w->places.v.v[place], wake->t))
 		return;
-	if (!is_free(w, to, &w->places.v.v[place], wake->t))
-		return;
-	event->frees = to->has_passed_on && kind != VPROF_PLACE_QUEUE ? FREES_PERHAPS : FREES;
+	/* One that made a call for a request that is not known may still work for it. */
+	event->frees = kind != VPROF_PLACE_QUEUE && (to->has_passed_on || (to->visit == VPROF_NONE && to->has_acted)) ?
+			       FREES_PERHAPS :
+			       FREES;
 	if (from->visit == VPROF_NONE || is_over(w, from->visit, wake->t)) {
 		if (kind == VPROF_PLACE_QUEUE)
-			to->visit = VPROF_NONE; /* for a request that is not known */
+			*to = (struct thread_state){ .visit = VPROF_NONE }; /* for a request that is not known */
 		return;
 	}
 	*to = *from;

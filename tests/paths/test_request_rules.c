@@ -253,6 +253,28 @@ static void test_busy_worker(void **state)
 	assert_string_equal(socket_text_tree(&s, 1), "z.0(y.1)");
 }
 
+/* It found its request without having slept, calls for it, and then waits for a lock, until one wakes it that has
+ * another request: it has not been given that. */
+static void test_busy_worker_at_lock(void **state)
+{
+	(void)state;
+	socket_text_find(&s, "conn a - one\n"
+			     "conn x - one\n"
+			     "conn z - one\n"
+			     "conn y one two\n"
+			     "1 one.d < a 10\n"
+			     "2 one.d ~ one.1 7\n"
+			     "3 one.d < x 10\n"
+			     "4 one.1 > a 10\n"
+			     "5 one.d < z 10\n"
+			     "6 one.d ~ one.2 7\n"
+			     "call 10 one.1 y two.1\n"
+			     "20 one.d ~ one.1 9\n"
+			     "30 one.1 > x 10\n"
+			     "40 one.2 > z 10\n");
+	assert_string_equal(socket_text_link(&s, "y", 0), "x.0 reply");
+}
+
 /* A request comes back to the tier where it began (figure 10 visits components more than once). */
 static void test_recursion(void **state)
 {
@@ -630,15 +652,34 @@ static void test_taken_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RULE(test_figure_1),	    RULE(test_consecutive),	   RULE(test_kept_connection),
-		RULE(test_send_told_late),  RULE(test_pipelined_requests), RULE(test_pipelined_replies),
-		RULE(test_dispatcher),	    RULE(test_dispatcher_wakes),   RULE(test_busy_worker),
-		RULE(test_recursion),	    RULE(test_several_threads),	   RULE(test_only_one),
-		RULE(test_event_loop),	    RULE(test_event_loop_batches), RULE(test_ports_used_again),
-		RULE(test_clocks),	    RULE(test_greeting),	   RULE(test_older_connections),
-		RULE(test_lost_events),	    RULE(test_cut_and_outside),	   RULE(test_no_circles),
-		RULE(test_nothing),	    RULE(test_marked_work),	   RULE(test_marks_of_several),
-		RULE(test_named_queues),    RULE(test_wake_places),	   RULE(test_taken_together),
+		RULE(test_figure_1),
+		RULE(test_consecutive),
+		RULE(test_kept_connection),
+		RULE(test_send_told_late),
+		RULE(test_pipelined_requests),
+		RULE(test_pipelined_replies),
+		RULE(test_dispatcher),
+		RULE(test_dispatcher_wakes),
+		RULE(test_busy_worker),
+		RULE(test_busy_worker_at_lock),
+		RULE(test_recursion),
+		RULE(test_several_threads),
+		RULE(test_only_one),
+		RULE(test_event_loop),
+		RULE(test_event_loop_batches),
+		RULE(test_ports_used_again),
+		RULE(test_clocks),
+		RULE(test_greeting),
+		RULE(test_older_connections),
+		RULE(test_lost_events),
+		RULE(test_cut_and_outside),
+		RULE(test_no_circles),
+		RULE(test_nothing),
+		RULE(test_marked_work),
+		RULE(test_marks_of_several),
+		RULE(test_named_queues),
+		RULE(test_wake_places),
+		RULE(test_taken_together),
 		RULE(test_order_of_taking),
 	};
 
