@@ -12,12 +12,14 @@ struct list {
 };
 
 struct turn { /* while it goes on */
-	/* pending: received in earlier turns, and led to nothing yet */
-	struct list pending, received, sent;
+	/* pending: received in earlier turns, and led to nothing yet; blocked: requests behind one on their connection
+	 * that is not replied to yet */
+	struct list pending, blocked, received, sent;
 	uint32_t n_messages; /* so far */
 	uint8_t n_joined;    /* earlier turns that are in it, since it is not known which of their messages led to what
 				was sent */
 	uint8_t is_overfull, is_sending;
+	uint8_t is_ordered; /* some of what was received came after some was sent */
 };
 
 struct connect { /* a connection was asked for */
@@ -223,9 +225,8 @@ static int end_turn(struct gathering *g, uint32_t thread)
 		added = VPROF_PUSH(&g->found->v);
 		if (!added || VPROF_ROOM(&g->found->messages, g->found->messages.n + t->received.n + t->sent.n))
 			return VPROF_ERR_NOMEM;
-		*added = (struct vprof_turn){ thread,	       (uint32_t)g->found->messages.n,
-					      t->received.n,   t->sent.n,
-					      t->n_joined > 0, n_waiting(g, t) > 0,
+		*added = (struct vprof_turn){ thread,	  (uint32_t)g->found->messages.n,   t->received.n,
+					      t->sent.n,  t->n_joined > 0 || t->is_ordered, n_waiting(g, t) > 0,
 					      g->transfer };
 		memcpy(g->found->messages.v + g->found->messages.n, t->received.v,
 		       t->received.n * sizeof *t->received.v);
@@ -238,8 +239,17 @@ static int end_turn(struct gathering *g, uint32_t thread)
 	} else if (goes_on(g, t)) {
 		return VPROF_OK;
 	}
-	t->received.n = t->sent.n = t->n_joined = t->is_overfull = 0;
+	t->received.n = t->sent.n = t->n_joined = t->is_overfull = t->is_ordered = 0;
 	return VPROF_OK;
+}
+
+/* A server works on the requests of a connection one after the other, and replies to them in their order. */
+static int is_behind(const struct gathering *g, uint32_t exchange, uint64_t now)
+{
+	const struct vprof_exchange *e = &g->x->v.v[exchange], *before = exchange ? e - 1 : e;
+
+	return exchange && before->connection == e->connection && vprof_exchange_is_visit(before) &&
+	       (before->server.reply_thread == VPROF_NONE || before->server.reply_to >= now);
 }
 
 static int receive(struct gathering *g, uint32_t thread, uint32_t exchange, int is_call)
@@ -250,8 +260,29 @@ static int receive(struct gathering *g, uint32_t thread, uint32_t exchange, int 
 		return VPROF_ERR_NOMEM;
 	t->is_sending = 0;
 	take_out(&t->pending, place_of(&t->pending, exchange, is_call));
-	add(t, &t->received, exchange, is_call);
+	if (!is_call && is_behind(g, exchange, vprof_transfer_time(&g->h->transfers.v[g->transfer])))
+		add(t, &t->blocked, exchange, is_call);
+	else
+		add(t, &t->received, exchange, is_call);
 	return VPROF_OK;
+}
+
+/* With the end of a reply the next request of its connection is as if received. */
+static void unblock_next(struct gathering *g, uint32_t exchange)
+{
+	const struct vprof_exchange *next = &g->x->v.v[exchange] + 1;
+	struct turn *t;
+	uint8_t at;
+
+	if (exchange + 1 == g->x->v.n || next->server.request_thread == VPROF_NONE)
+		return;
+	t = &g->turns[next->server.request_thread];
+	at = place_of(&t->blocked, exchange + 1, 0);
+	if (at == t->blocked.n)
+		return;
+	take_out(&t->blocked, at);
+	add(t, &t->received, exchange + 1, 0);
+	t->is_ordered |= t->sent.n > 0;
 }
 
 /* The end of a reply whose length nothing else tells. Where that reply led to something before, it is the end of an
@@ -286,6 +317,8 @@ static int take(struct gathering *g, const struct vprof_transfer *t, uint32_t nu
 		return VPROF_OK;
 	turn->is_sending = 1;
 	add(turn, &turn->sent, number, is_client);
+	if (!is_client && vprof_transfer_is_last(t, &e->server))
+		unblock_next(g, number);
 	return VPROF_OK;
 }
 

@@ -452,6 +452,42 @@ static void test_parts_of_replies(void **state)
 	expect_called(parts_of_replies, "xyzw");
 }
 
+/* Two requests of a client come at once over p; it works on the second once it has replied to the first, without
+ * receiving anything. */
+static size_t pipelined(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	(void)i;
+	return (size_t)snprintf(
+		to, size,
+		"%u cl.1 > q 10\n%u one.l < q 10\n%u cl.1 > q 10\n%u one.l > q 10\n%u one.l < q 10\n%u one.l > q 10\n"
+		"%u cl.1 < q 20\n%u cl.1 > p 10\n%u cl.1 > p 10\n"
+		"%u one.l < p 20\n%u one.l > y 5\n%u one.l < k 10\n%u one.l > u 5\n"
+		"%u two.1 < y 5\n%u two.1 > y 5\n%u one.l < y 5\n%u one.l > p 10\n%u one.l > w 5\n%u cl.1 < p 10\n"
+		"%u two.3 < u 5\n%u two.3 > u 5\n%u one.l < u 5\n%u one.l > k 10\n"
+		"%u two.2 < w 5\n%u two.2 > w 5\n%u one.l < w 5\n%u one.l > p 10\n%u cl.1 < p 10\n",
+		t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11, t + 12, t + 13,
+		t + 14, t + 15, t + 16, t + 17, t + 18, t + 19, t + 20, t + 21, t + 22, t + 23, t + 24, t + 25, t + 26,
+		t + 27);
+}
+
+static void test_pipelined(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_all(&s, "conn p cl one\nconn q cl one\nconn k - one\nconn y one two\nconn w one two\nconn u one two\n",
+		 pipelined);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[32], w[32];
+
+		snprintf(y, sizeof y, "p.%u matched", 2 * i);
+		snprintf(w, sizeof w, "p.%u matched", 2 * i + 1);
+		assert_string_equal(socket_text_link(&s, "y", i), y);
+		assert_string_equal(socket_text_link(&s, "w", i), w);
+	}
+	socket_text_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_first_come),
 		cmocka_unit_test(test_rest_of_reply),
 		cmocka_unit_test(test_parts_of_replies),
+		cmocka_unit_test(test_pipelined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

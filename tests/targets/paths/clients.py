@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clients: each a thread with a connection of its own that asks for one page after the other, each request with an identifier."""
+"""Clients: each a thread with a connection of its own that asks for one page after the other, or for several at once, each request with an
+identifier."""
 import collections
 import http.client
 import random
+import socket
 import ssl
 import threading
 import time
 
 TIMEOUT_S = 120
 READY = 1000  # number of the session that asks whether the servers are there
+PIPELINED_MOST = 4
 FRESH_EVERY = 7  # of these sessions, one makes a connection for each request
 
 
@@ -70,10 +73,54 @@ def session(number, port, routes, n, notes, errors, is_encrypted=False):
         errors.append(f"session {number}: {error!r}")
 
 
-def load(port, routes, n_sessions, n_requests, folder, is_encrypted=False):
+class Replies:
+    """What is read of a connection on which several replies follow each other: none of them closes it."""
+
+    def __init__(self, sock):
+        self.file = sock.makefile("rb")
+
+    def makefile(self, *_):
+        return self
+
+    def close(self):
+        pass
+
+    def flush(self):
+        pass
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+
+def pipelined_session(number, port, routes, n, notes, errors, is_encrypted=False):
+    """Sends up to PIPELINED_MOST requests, each by itself, before it reads the replies."""
+    choose = random.Random(number)
+    try:
+        sock = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
+        own_port, replies, nth = sock.getsockname()[1], Replies(sock), 0
+        while nth < n:
+            begin = time.monotonic_ns()
+            burst = range(nth, min(n, nth + choose.randint(1, PIPELINED_MOST)))
+            for k in burst:
+                sock.sendall(f"GET {choose.choice(routes)} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: r{number}x{k}\r\n\r\n".encode())
+            for k in burst:
+                reply = http.client.HTTPResponse(replies, method="GET")
+                reply.begin()
+                reply.read()
+                notes.append(f"r{number}x{k} {own_port} {k} {time.monotonic_ns() - begin}\n")
+                if reply.status != 200:
+                    raise RuntimeError(f"status {reply.status}")
+            nth = burst.stop
+        sock.close()
+    except Exception as error:  # told by the main thread
+        errors.append(f"session {number}: {error!r}")
+
+
+def load(port, routes, n_sessions, n_requests, folder, is_encrypted=False, is_pipelined=False):
     """Runs the sessions to their ends."""
     noted, errors = [], []
-    threads = [threading.Thread(target=session, args=(i, port, routes, n_requests, noted, errors, is_encrypted)) for i in range(n_sessions)]
+    run = pipelined_session if is_pipelined else session
+    threads = [threading.Thread(target=run, args=(i, port, routes, n_requests, noted, errors, is_encrypted)) for i in range(n_sessions)]
     for thread in threads:
         thread.start()
     for thread in threads:
