@@ -260,10 +260,9 @@ static void take_wake(struct walk *w, struct event *event)
 		return;
 	if ((kind == VPROF_PLACE_OTHER && !wake->is_creation) || !is_free(w, to, &w->places.v.v[place], wake->t))
 		return;
-	/* One that made a call for a request that is not known may still work for it. */
-	event->frees = kind != VPROF_PLACE_QUEUE && (to->has_passed_on || (to->visit == VPROF_NONE && to->has_acted)) ?
-			       FREES_PERHAPS :
-			       FREES;
+	/* One that has done something since it had its request, which is over or not known, may still work for another.
+	 */
+	event->frees = to->has_acted && kind != VPROF_PLACE_QUEUE ? FREES_PERHAPS : FREES;
 	if (from->visit == VPROF_NONE || is_over(w, from->visit, wake->t)) {
 		if (kind == VPROF_PLACE_QUEUE)
 			*to = (struct thread_state){ .visit = VPROF_NONE }; /* for a request that is not known */
@@ -415,18 +414,6 @@ static void walk_backward(struct walk *w)
 	}
 }
 
-static void decide(struct vprof_link *link, uint32_t parent, enum vprof_link_how how, double score)
-{
-	float confidence = (float)vprof_link_confidence(how, score, link->n_open);
-
-	*link = (struct vprof_link){ parent, link->n_open, (uint8_t)how, 0, confidence, 1, (float)score };
-	if (parent != VPROF_NONE && confidence >= VPROF_LINK_MIN_CONFIDENCE)
-		return;
-	link->parent = VPROF_NONE;
-	if (parent != VPROF_NONE)
-		link->how = VPROF_LINK_AMBIGUOUS;
-}
-
 /* That a request came by wake-ups is as sure as the least of the places where they happened. */
 static double forward_rate(const struct walk *w, const struct thread_state *t, uint32_t thread)
 {
@@ -479,11 +466,11 @@ static void decide_conflict(const struct walk *w, struct vprof_link *link, const
 	int waits = vprof_agreement_is_synchronous(&w->agreement, thread);
 
 	if ((received || kept) && !waits)
-		decide(link, e->before.visit, how_forward(e), forward_rate(w, &e->before, thread));
+		vprof_link_decide(link, e->before.visit, how_forward(e), forward_rate(w, &e->before, thread));
 	else if (!received && waits && vprof_agreement_keeps(&w->agreement, thread))
-		decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
+		vprof_link_decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
 	else
-		decide(link, e->backward, VPROF_LINK_AMBIGUOUS, 0);
+		vprof_link_decide(link, e->backward, VPROF_LINK_AMBIGUOUS, 0);
 }
 
 /* What became of the request is known, and what else is known does not tell the same as the thread's next reply. Where
@@ -496,13 +483,13 @@ static void decide_handed(const struct walk *w, struct vprof_link *link, const s
 	if (is_known && !agrees && e->backward != VPROF_NONE)
 		decide_conflict(w, link, e, thread);
 	else if (is_known && !agrees)
-		decide(link, e->handed, VPROF_LINK_AMBIGUOUS, 0);
+		vprof_link_decide(link, e->handed, VPROF_LINK_AMBIGUOUS, 0);
 	else if (!is_known && e->backward != VPROF_NONE && vprof_agreement_keeps(&w->agreement, thread))
-		decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
+		vprof_link_decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
 	else if (!is_known)
-		decide(link, e->handed, VPROF_LINK_HANDED, vprof_rate_untested(handed));
+		vprof_link_decide(link, e->handed, VPROF_LINK_HANDED, vprof_rate_untested(handed));
 	else
-		decide(link, e->handed, VPROF_LINK_HANDED, forward > handed ? forward : handed);
+		vprof_link_decide(link, e->handed, VPROF_LINK_HANDED, forward > handed ? forward : handed);
 }
 
 /* 0: its thread is not one that is understood by batches, or it served nobody. */
@@ -517,16 +504,17 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 	    (!c->n && !w->evidence[exchange].n_open))
 		return 0;
 	if (w->batches.is_doubtful[exchange])
-		decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
+		vprof_link_decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
 	else if (c->n == 1 && w->batches.by_length[exchange])
-		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_LENGTH,
-		       vprof_batches_length_confidence(&w->batches, &w->agreement, thread));
+		vprof_link_decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_LENGTH,
+				  vprof_batches_length_confidence(&w->batches, &w->agreement, thread));
 	else if (c->n == 1)
-		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_MATCHED, confidence);
+		vprof_link_decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_MATCHED,
+				  confidence);
 	else if (by_order != VPROF_NONE)
-		decide(&w->c->links.v[exchange], by_order, VPROF_LINK_ORDER, ordered);
+		vprof_link_decide(&w->c->links.v[exchange], by_order, VPROF_LINK_ORDER, ordered);
 	else
-		decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
+		vprof_link_decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
 	return 1;
 }
 
@@ -552,28 +540,31 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	const struct vprof_agreement *a = &w->agreement;
 	uint32_t thread = x->client.request_thread, forward = e->before.visit, marked;
 
-	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1, 1, 1 };
+	*link = (struct vprof_link){
+		.parent = VPROF_NONE, .n_open = e->n_open, .confidence = 1, .completeness = 1, .score = 1
+	};
 	if (thread == VPROF_NONE || x->flags & VPROF_EXCHANGE_NO_REQUEST)
 		return;
+	link->waits = (uint8_t)vprof_agreement_is_synchronous(a, thread);
 	marked = vprof_marked_work_at(&w->marked, thread, x->client.request_from);
 	if (marked != VPROF_NONE && marked != exchange)
-		decide(link, marked, VPROF_LINK_MARKED, 1);
+		vprof_link_decide(link, marked, VPROF_LINK_MARKED, 1);
 	else if (decide_matched(w, exchange))
 		return;
 	else if (forward != VPROF_NONE && forward == e->backward)
-		decide(link, forward, VPROF_LINK_THREAD, joint_rate(w, e, thread));
+		vprof_link_decide(link, forward, VPROF_LINK_THREAD, joint_rate(w, e, thread));
 	else if (e->handed != VPROF_NONE)
 		decide_handed(w, link, e, thread);
 	else if (forward != VPROF_NONE && e->backward != VPROF_NONE)
 		decide_conflict(w, link, e, thread);
 	else if (forward != VPROF_NONE)
-		decide(link, forward, how_forward(e), forward_alone(w, e, thread));
+		vprof_link_decide(link, forward, how_forward(e), forward_alone(w, e, thread));
 	else if (e->backward != VPROF_NONE && (vprof_agreement_is_synchronous(a, thread) || e->n_open == 1))
-		decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
+		vprof_link_decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
 	else if (e->only != VPROF_NONE)
-		decide(link, e->only, VPROF_LINK_ONLY, vprof_agreement_only(a, thread));
+		vprof_link_decide(link, e->only, VPROF_LINK_ONLY, vprof_agreement_only(a, thread));
 	else if (e->n_open)
-		decide(link, 0, VPROF_LINK_AMBIGUOUS, 0);
+		vprof_link_decide(link, 0, VPROF_LINK_AMBIGUOUS, 0);
 	else
 		link->how = vprof_agreement_serves(a, thread) ? VPROF_LINK_OUTSIDE : VPROF_LINK_ORIGIN;
 }

@@ -35,9 +35,12 @@ enum vprof_link_how {
 
 struct vprof_link {
 	uint32_t parent;    /* exchange that is the visit for which the call was made; VPROF_NONE: none, or not known */
+	uint32_t likeliest; /* ... also where too little is known to say so */
 	uint32_t n_open;    /* requests that the process served then */
 	uint8_t how;	    /* enum vprof_link_how */
+	uint8_t by;	    /* ... by which the likeliest one was found */
 	uint8_t is_tainted; /* as a visit: calls that may have been made for it are ambiguous */
+	uint8_t waits;	    /* its thread does nothing for other requests before the reply is there */
 	float confidence;   /* that `parent` is right */
 	float completeness; /* as a visit: that no call was made for it which is linked to another, at a lower
 			       confidence than certainty */
@@ -47,8 +50,8 @@ struct vprof_link {
 #define VPROF_LINK_MIN_CONFIDENCE 0.8f /* below, a link is ambiguous */
 #define VPROF_LINK_CERTAIN 0.99f       /* from here on, it is called certain */
 
-/* Score and confidence are 0 to 1; n_open: requests that the process served then. What scores VPROF_LINK_CERTAIN or
- * more is told as it scores; no other link is told to be that sure. */
-double vprof_link_confidence(enum vprof_link_how how, double score, uint32_t n_open);
+/* Of a link of which n_open and `waits` are known. The score is 0 to 1, and so is the confidence that follows: what
+ * scores VPROF_LINK_CERTAIN or more is told as it scores; no other link is told to be that sure. */
+void vprof_link_decide(struct vprof_link *link, uint32_t parent, enum vprof_link_how how, double score);
 
 #endif

@@ -5,7 +5,7 @@
  *
  *   history/         the input: who sent and received how much, over which connection, when
  *   connections.h    sockets that are the two ends of one connection
- *   exchanges.h      messages, normalised, as requests and their replies, paired between both ends
+ *   exchanges/       messages, normalised, as requests and their replies, paired between both ends
  *   causality.h      which request each call was made for
  *   wake_places.h    ... where its threads wake one another to hand requests over, and where they do not
  *   marked_work.h    ... where the program itself says for which request its threads work

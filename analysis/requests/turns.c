@@ -3,7 +3,6 @@
 
 #include "common/search.h"
 
-#define LED_TO_ANY (VPROF_NONE - 1)
 #define JOINED_MOST 8 /* turns; a loop mostly gets done with all that it received in a few */
 
 struct list {
@@ -38,7 +37,7 @@ struct gathering {
 	struct turn *turns;	/* of each thread */
 	uint32_t *last_reply;	/* of each connection: exchange of which its client received last; VPROF_NONE */
 	unsigned char *is_sent; /* calls: when their connection was asked for */
-	/* calls: the visit whose reply followed from a part of theirs; VPROF_NONE: nothing followed; or LED_TO_ANY */
+	/* calls: the visit whose reply followed from a part of theirs; VPROF_NONE */
 	uint32_t *led_to;
 	VPROF_ARRAY(struct connect) connects;
 };
@@ -177,8 +176,13 @@ static void balance(const struct gathering *g, struct turn *t)
 	bring_calls(g, t);
 	while (t->received.n > t->sent.n)
 		move(t, &t->received, &t->pending, left_over(g, t));
-	if (t->received.n < t->sent.n && t->received.n + n_waiting(g, t) == t->sent.n)
+	if (t->received.n < t->sent.n && t->received.n + n_waiting(g, t) == t->sent.n) {
 		bring_all(g, t);
+	} else if (t->blocked.n && t->received.n + n_waiting(g, t) + t->blocked.n == t->sent.n) {
+		while (t->blocked.n) /* it does not wait for the reply before */
+			move(t, &t->blocked, &t->received, 0);
+		bring_all(g, t);
+	}
 }
 
 /* More was sent than it received, and there is more pending than that: it received while it was still working on what
@@ -202,12 +206,21 @@ static int is_settled(const struct gathering *g, const struct turn *t)
 	for (uint8_t i = 0; i < t->sent.n && t->n_joined; i++)
 		if (t->sent.v[i].is_call && place_of(&t->received, t->sent.v[i].exchange, 1) < t->received.n)
 			return 0; /* its request is in it twice */
-	return t->received.n == t->sent.n || (t->received.n == 1 && !n_waiting(g, t));
+	return t->received.n == t->sent.n || (t->received.n == 1 && !n_waiting(g, t) && !t->blocked.n);
 }
 
-static uint32_t what_follows(const struct turn *t)
+static void note_led(struct gathering *g, const struct turn *t)
 {
-	return t->received.n == 1 && t->sent.n == 1 && !t->sent.v[0].is_call ? t->sent.v[0].exchange : LED_TO_ANY;
+	if (t->received.n == 1 && t->sent.n == 1 && t->received.v[0].is_call && !t->sent.v[0].is_call)
+		g->led_to[t->received.v[0].exchange] = t->sent.v[0].exchange;
+}
+
+/* What became free after all was sent is no reason of that. */
+static void put_off(struct turn *t)
+{
+	for (uint8_t i = t->received.n; i-- > 0 && t->is_ordered && t->sent.n;)
+		if (t->received.v[i].nth > t->sent.v[t->sent.n - 1].nth)
+			move(t, &t->received, &t->pending, i);
 }
 
 static int end_turn(struct gathering *g, uint32_t thread)
@@ -215,6 +228,7 @@ static int end_turn(struct gathering *g, uint32_t thread)
 	struct turn *t = &g->turns[thread];
 	struct vprof_turn *added;
 
+	put_off(t);
 	drop_direct(&t->received, &t->sent);
 	drop_direct(&t->pending, &t->sent);
 	if (g->joins[g->transfer] && goes_on(g, t))
@@ -231,9 +245,7 @@ static int end_turn(struct gathering *g, uint32_t thread)
 		memcpy(g->found->messages.v + g->found->messages.n, t->received.v,
 		       t->received.n * sizeof *t->received.v);
 		g->found->messages.n += t->received.n;
-		for (uint8_t i = 0; i < t->received.n; i++)
-			if (t->received.v[i].is_call)
-				g->led_to[t->received.v[i].exchange] = what_follows(t);
+		note_led(g, t);
 		memcpy(g->found->messages.v + g->found->messages.n, t->sent.v, t->sent.n * sizeof *t->sent.v);
 		g->found->messages.n += t->sent.n;
 	} else if (goes_on(g, t)) {
@@ -243,13 +255,20 @@ static int end_turn(struct gathering *g, uint32_t thread)
 	return VPROF_OK;
 }
 
-/* A server works on the requests of a connection one after the other, and replies to them in their order. */
+/* Most servers work on the requests of a connection one after the other, and all reply to them in their order. */
 static int is_behind(const struct gathering *g, uint32_t exchange, uint64_t now)
 {
 	const struct vprof_exchange *e = &g->x->v.v[exchange], *before = exchange ? e - 1 : e;
 
 	return exchange && before->connection == e->connection && vprof_exchange_is_visit(before) &&
-	       (before->server.reply_thread == VPROF_NONE || before->server.reply_to >= now);
+	       before->server.reply_left >= now;
+}
+
+static void block(struct turn *t, uint32_t exchange)
+{
+	if (t->blocked.n == VPROF_TURN_MOST)
+		take_out(&t->blocked, 0);
+	add(t, &t->blocked, exchange, 0);
 }
 
 static int receive(struct gathering *g, uint32_t thread, uint32_t exchange, int is_call)
@@ -261,28 +280,33 @@ static int receive(struct gathering *g, uint32_t thread, uint32_t exchange, int 
 	t->is_sending = 0;
 	take_out(&t->pending, place_of(&t->pending, exchange, is_call));
 	if (!is_call && is_behind(g, exchange, vprof_transfer_time(&g->h->transfers.v[g->transfer])))
-		add(t, &t->blocked, exchange, is_call);
+		block(t, exchange);
 	else
 		add(t, &t->received, exchange, is_call);
 	return VPROF_OK;
 }
 
 /* With the end of a reply the next request of its connection is as if received. */
-static void unblock_next(struct gathering *g, uint32_t exchange)
+static void end_reply(struct gathering *g, const struct vprof_transfer *t, uint32_t exchange)
 {
-	const struct vprof_exchange *next = &g->x->v.v[exchange] + 1;
-	struct turn *t;
+	const struct vprof_exchange *e = &g->x->v.v[exchange], *next = e + 1;
+	struct turn *turn;
 	uint8_t at;
 
+	if (!t->is_send || g->connections->v.v[e->connection].server != t->socket || !vprof_exchange_is_visit(e) ||
+	    !vprof_transfer_is_last(t, &e->server))
+		return;
+	turn = &g->turns[e->server.request_thread];
+	take_out(&turn->blocked, place_of(&turn->blocked, exchange, 0));
 	if (exchange + 1 == g->x->v.n || next->server.request_thread == VPROF_NONE)
 		return;
-	t = &g->turns[next->server.request_thread];
-	at = place_of(&t->blocked, exchange + 1, 0);
-	if (at == t->blocked.n)
+	turn = &g->turns[next->server.request_thread];
+	at = place_of(&turn->blocked, exchange + 1, 0);
+	if (at == turn->blocked.n)
 		return;
-	take_out(&t->blocked, at);
-	add(t, &t->received, exchange + 1, 0);
-	t->is_ordered |= t->sent.n > 0;
+	take_out(&turn->blocked, at);
+	add(turn, &turn->received, exchange + 1, 0);
+	turn->is_ordered |= turn->sent.n > 0;
 }
 
 /* The end of a reply whose length nothing else tells. Where that reply led to something before, it is the end of an
@@ -317,8 +341,6 @@ static int take(struct gathering *g, const struct vprof_transfer *t, uint32_t nu
 		return VPROF_OK;
 	turn->is_sending = 1;
 	add(turn, &turn->sent, number, is_client);
-	if (!is_client && vprof_transfer_is_last(t, &e->server))
-		unblock_next(g, number);
 	return VPROF_OK;
 }
 
@@ -364,7 +386,7 @@ static void take_connect(struct gathering *g, uint32_t exchange)
 static int gather(struct gathering *g)
 {
 	size_t connect = 0;
-	int ret = list_connects(g);
+	int ret = list_connects(g), is_synchronous;
 
 	for (size_t i = 0; i < g->h->transfers.n && !ret; i++) {
 		const struct vprof_transfer *t = &g->h->transfers.v[i];
@@ -373,12 +395,14 @@ static int gather(struct gathering *g)
 		g->transfer = (uint32_t)i;
 		for (; connect < g->connects.n && g->connects.v[connect].t <= vprof_transfer_time(t); connect++)
 			take_connect(g, g->connects.v[connect].exchange);
-		if (vprof_agreement_is_synchronous(g->a, t->thread))
-			continue;
-		if (!t->is_send && !t->n_bytes)
+		is_synchronous = vprof_agreement_is_synchronous(g->a, t->thread);
+		if (!is_synchronous && !t->is_send && !t->n_bytes)
 			ret = receive_end(g, t);
-		for (uint32_t k = span.first; k <= span.last && !ret; k++)
-			ret = take(g, t, k);
+		for (uint32_t k = span.first; k <= span.last && !ret; k++) {
+			if (!is_synchronous)
+				ret = take(g, t, k);
+			end_reply(g, t, k);
+		}
 	}
 	g->transfer = (uint32_t)g->h->transfers.n;
 	for (uint32_t i = 0; i < g->h->threads.n && !ret; i++)

@@ -24,7 +24,7 @@ struct vprof_turn_message {
 struct vprof_turn {
 	uint32_t thread, first; /* first: of its messages, those received before those sent */
 	uint8_t n_received, n_sent;
-	uint8_t is_joined; /* of several, so that some was received after some was sent */
+	uint8_t is_joined; /* some was received after some was sent */
 	uint8_t is_part;   /* other things that were received led to nothing yet, or so it is thought */
 	uint32_t ended_by; /* transfer; their number: the end of the recording */
 };

@@ -54,7 +54,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	S(tier) S(host) S(how) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled)
 #define RESULTS_FIELDS(U, D, I, S, E)                                                                                   \
 	S(run) S(missing) D(duration_ns) U(n_transfers) U(n_lost) U(n_unknown) U(n_hosts) U(n_connections) U(n_one_end)         \
-	U(n_guessed) U(n_translated) U(n_inside) U(n_half_closed) U(n_encrypted) U(n_resent) U(n_resent_connections) U(n_exchanges) U(n_greetings) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \
+	U(n_guessed) U(n_translated) U(n_inside) U(n_half_closed) U(n_encrypted) U(n_resent) U(n_resent_connections) U(n_exchanges) U(n_greetings) U(n_divided) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \
 	U(n_torn) U(n_cut) U(n_detached) U(n_outside) U(n_circular) U(n_patterns_all) D(least_confidence)
 #define TAIL_FIELDS(U, D, I, S, E) D(tail_from_ns) D(tail_ns) D(rest_ns)
 /* clang-format on */

@@ -114,7 +114,7 @@ struct vprof_requests_results {
 	uint64_t n_transfers, n_lost, n_unknown;
 	uint64_t n_hosts, n_connections, n_one_end, n_guessed, n_translated, n_inside;
 	uint64_t n_half_closed, n_encrypted, n_resent, n_resent_connections; /* described/unusual_connections.h */
-	uint64_t n_exchanges, n_greetings, n_bytes_missing;
+	uint64_t n_exchanges, n_greetings, n_divided, n_bytes_missing;
 	/* requests: those that are whole and not ambiguous are what all figures are about */
 	uint64_t n_requests, n_certain, n_inferred, n_ambiguous, n_torn, n_cut;
 	uint64_t n_detached, n_outside, n_circular;

@@ -27,7 +27,8 @@
 #define SEED_COUNTED 0
 #define SEED_TESTED 500
 #define AROUND 0.05 /* what is told may be off by that much */
-#define SCORES 10   /* of 0.1 */
+#define SCORES 20   /* of 0.05 */
+#define OPEN_MANY 12
 #define SESSIONS 5
 
 static const char *const model_names[SERVED_BYS] = { "workers", "dispatcher", "handoff", "stages",
@@ -65,14 +66,15 @@ static void add(struct bins *b, double confidence, int is_right)
 	b->n_right[bin] += is_right != 0;
 }
 
+/* What would be told, also where it is not. */
 static void add_score(struct told *told, const struct vprof_link *link, int is_right)
 {
 	int bin = (int)((double)link->score * SCORES + 1e-6);
 
-	if (bin >= SCORES)
+	if (bin >= SCORES || link->by == VPROF_LINK_AMBIGUOUS || link->n_open >= OPEN_MANY)
 		return;
-	told->n_scored[link->how][bin]++;
-	told->n_scored_right[link->how][bin] += is_right != 0;
+	told->n_scored[link->by][bin]++;
+	told->n_scored_right[link->by][bin] += is_right != 0;
 }
 
 static uint32_t true_root(const struct system *s, uint32_t exchange)
@@ -100,12 +102,12 @@ static void compare_links(struct system *s, struct told *told)
 		if (s->true_parent[i] == VPROF_NONE)
 			continue; /* a session's: nothing is inferred of it */
 		told->n_links++;
+		add_score(told, link, link->likeliest == s->true_parent[i]);
 		told->n_links_ambiguous += link->how == VPROF_LINK_AMBIGUOUS;
 		if (link->how == VPROF_LINK_AMBIGUOUS)
 			continue;
 		add(&told->links, (double)link->confidence, is_right);
 		add(&told->around, (double)link->confidence + AROUND / 2, is_right);
-		add_score(told, link, is_right);
 		told->n_links_certain += link->confidence >= VPROF_LINK_CERTAIN;
 		told->n_links_certain_wrong += link->confidence >= VPROF_LINK_CERTAIN && !is_right;
 	}
@@ -276,7 +278,8 @@ static void test_confidence(void **state)
 	assert_int_equal(n_bad, 0);
 }
 
-/* By kind of link: of each score how many are right, of all and of the way of serving of which fewest are. */
+/* By kind of link: of each score how many are right, of all and of the way of serving of which fewest are; of links
+ * with fewer than OPEN_MANY requests at once. */
 static void count_scores(void)
 {
 	static struct told of[SERVED_BYS * SESSIONS];
@@ -296,7 +299,7 @@ static void count_scores(void)
 				least = n_own ? fmin(least, (double)n_own_right / (double)n_own) : least;
 			}
 			if (n)
-				printf("kind %d, score %.1f: %llu of %llu right (%.3f; at least %.3f)\n", how, k * 0.1,
+				printf("kind %d, score %.2f: %llu of %llu right (%.3f; at least %.3f)\n", how, k * 0.05,
 				       (unsigned long long)n_right, (unsigned long long)n, (double)n_right / (double)n,
 				       least);
 		}

@@ -470,13 +470,14 @@ static size_t pipelined(char *to, size_t size, uint32_t i, uint32_t t)
 		t + 27);
 }
 
-static void test_pipelined(void **state)
+static void expect_pipelined(size_t (*events)(char *to, size_t size, uint32_t i, uint32_t t))
 {
 	struct socket_text s;
 
-	(void)state;
-	find_all(&s, "conn p cl one\nconn q cl one\nconn k - one\nconn y one two\nconn w one two\nconn u one two\n",
-		 pipelined);
+	find_all(
+		&s,
+		"conn p cl one\nconn q cl one\nconn z - one\nconn k - one\nconn y one two\nconn w one two\nconn u one two\n",
+		events);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		char y[32], w[32];
 
@@ -484,6 +485,68 @@ static void test_pipelined(void **state)
 		snprintf(w, sizeof w, "p.%u matched", 2 * i + 1);
 		assert_string_equal(socket_text_link(&s, "y", i), y);
 		assert_string_equal(socket_text_link(&s, "w", i), w);
+	}
+	socket_text_release(&s);
+}
+
+static void test_pipelined(void **state)
+{
+	(void)state;
+	expect_pipelined(pipelined);
+}
+
+/* What the client does in each round before, so that its sends and the server's are known to be messages. */
+#define NOT_WAITING                                                                                                    \
+	"%u cl.1 > q 10\n%u one.l < q 10\n%u cl.1 > q 10\n%u one.l > q 10\n%u one.l < q 10\n%u one.l > q 10\n"         \
+	"%u cl.1 < q 20\n"
+
+/* It works on both at the same time, and replies in their order. */
+static size_t pipelined_at_once(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	(void)i;
+	return (size_t)snprintf(to, size,
+				NOT_WAITING
+				"%u cl.1 > p 10\n%u cl.1 > p 10\n%u one.l < p 20\n%u one.l > y 5\n%u one.l > w 5\n"
+				"%u two.1 < y 5\n%u two.2 < w 5\n%u two.1 > y 5\n%u one.l < y 5\n%u one.l > p 10\n"
+				"%u two.2 > w 5\n%u one.l < w 5\n%u one.l > p 10\n%u cl.1 < p 20\n",
+				t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11,
+				t + 12, t + 13, t + 14, t + 15, t + 16, t + 17, t + 18, t + 19, t + 20);
+}
+
+static void test_pipelined_at_once(void **state)
+{
+	(void)state;
+	expect_pipelined(pipelined_at_once);
+}
+
+/* The first of two is replied to after a call for z: the second, which is free then, is not its reason. */
+static size_t pipelined_later(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	(void)i;
+	return (size_t)snprintf(
+		to, size,
+		NOT_WAITING
+		"%u cl.1 > p 10\n%u cl.1 > p 10\n%u one.l < z 10\n%u one.l < p 20\n%u one.l > u 5\n%u one.l > p 10\n"
+		"%u one.l < k 10\n%u one.l > k 10\n%u one.l > y 5\n%u two.1 < y 5\n%u two.3 < u 5\n%u two.3 > u 5\n"
+		"%u one.l < u 5\n%u one.l > z 10\n%u two.1 > y 5\n%u one.l < y 5\n%u one.l > p 10\n%u cl.1 < p 20\n",
+		t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11, t + 12, t + 13,
+		t + 14, t + 15, t + 16, t + 17, t + 18, t + 19, t + 20, t + 21, t + 22, t + 23, t + 24);
+}
+
+static void test_pipelined_later(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_all(&s, "conn p cl one\nconn q cl one\nconn z - one\nconn k - one\nconn y one two\nconn u one two\n",
+		 pipelined_later);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[32], u[32];
+
+		snprintf(y, sizeof y, "p.%u ", 2 * i + 1);
+		snprintf(u, sizeof u, "z.%u ", i);
+		assert_memory_equal(socket_text_link(&s, "y", i), y, strlen(y));
+		assert_memory_equal(socket_text_link(&s, "u", i), u, strlen(u));
 	}
 	socket_text_release(&s);
 }
@@ -506,6 +569,8 @@ int main(void)
 		cmocka_unit_test(test_rest_of_reply),
 		cmocka_unit_test(test_parts_of_replies),
 		cmocka_unit_test(test_pipelined),
+		cmocka_unit_test(test_pipelined_at_once),
+		cmocka_unit_test(test_pipelined_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

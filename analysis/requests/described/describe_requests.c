@@ -72,6 +72,7 @@ static int count_connections(struct describing *d)
 		d->to->n_one_end += c->v.v[i].client == VPROF_NONE || c->v.v[i].server == VPROF_NONE;
 	d->to->n_exchanges = d->found->exchanges.v.n;
 	d->to->n_greetings = d->found->exchanges.n_greetings;
+	d->to->n_divided = d->found->exchanges.n_divided;
 	d->to->n_bytes_missing = d->found->exchanges.n_bytes_missing;
 	return VPROF_OK;
 }
