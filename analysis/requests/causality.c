@@ -260,8 +260,7 @@ static void take_wake(struct walk *w, struct event *event)
 		return;
 	if ((kind == VPROF_PLACE_OTHER && !wake->is_creation) || !is_free(w, to, &w->places.v.v[place], wake->t))
 		return;
-	/* One that has done something since it had its request, which is over or not known, may still work for another.
-	 */
+	/* One that did something for a request that is over or not known may still work for another. */
 	event->frees = to->has_acted && kind != VPROF_PLACE_QUEUE ? FREES_PERHAPS : FREES;
 	if (from->visit == VPROF_NONE || is_over(w, from->visit, wake->t)) {
 		if (kind == VPROF_PLACE_QUEUE)
