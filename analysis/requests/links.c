@@ -7,9 +7,8 @@
 
 #define POINTS 8
 #define UNCERTAIN_MOST 0.985 /* what is not certain is not told to be nearly so */
-/* From that many requests at once on, what a score below SURE_AMONG_MANY says is another thing: a pool so busy that its
- * threads never sleep shows nothing of requests that they pass on. */
-#define MANY_OPEN 12
+/* Among VPROF_LINK_MANY_OPEN requests what a score below this says is another thing: a pool so busy that its threads
+ * never sleep shows nothing of requests that they pass on. */
 #define SURE_AMONG_MANY 0.95
 #define AMBIGUOUS_MOST 0.79
 
@@ -49,7 +48,7 @@ static double confidence_of(const struct vprof_link *link, enum vprof_link_how h
 		return 0;
 	if (score >= (double)VPROF_LINK_CERTAIN || !(of_how[how][1].score > 0) || (!is_of_turns && !link->waits))
 		return score;
-	if (link->n_open < MANY_OPEN || score >= SURE_AMONG_MANY)
+	if (link->n_open < VPROF_LINK_MANY_OPEN || score >= SURE_AMONG_MANY)
 		return fmin(between(of_how[how], score), UNCERTAIN_MOST);
 	return how == VPROF_LINK_THREAD || how == VPROF_LINK_REPLY ? fmin(score, AMBIGUOUS_MOST) : score;
 }

@@ -49,6 +49,7 @@ struct vprof_link {
 
 #define VPROF_LINK_MIN_CONFIDENCE 0.8f /* below, a link is ambiguous */
 #define VPROF_LINK_CERTAIN 0.99f       /* from here on, it is called certain */
+#define VPROF_LINK_MANY_OPEN 12	       /* n_open: from here on, scores that are not high say less */
 
 /* Of a link of which n_open and `waits` are known. The score is 0 to 1, and so is the confidence that follows: what
  * scores VPROF_LINK_CERTAIN or more is told as it scores; no other link is told to be that sure. */

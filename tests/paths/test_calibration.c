@@ -28,7 +28,6 @@
 #define SEED_TESTED 500
 #define AROUND 0.05 /* what is told may be off by that much */
 #define SCORES 20   /* of 0.05 */
-#define OPEN_MANY 12
 #define SESSIONS 5
 
 static const char *const model_names[SERVED_BYS] = { "workers", "dispatcher", "handoff", "stages",
@@ -71,7 +70,7 @@ static void add_score(struct told *told, const struct vprof_link *link, int is_r
 {
 	int bin = (int)((double)link->score * SCORES + 1e-6);
 
-	if (bin >= SCORES || link->by == VPROF_LINK_AMBIGUOUS || link->n_open >= OPEN_MANY)
+	if (bin >= SCORES || link->by == VPROF_LINK_AMBIGUOUS || link->n_open >= VPROF_LINK_MANY_OPEN)
 		return;
 	told->n_scored[link->by][bin]++;
 	told->n_scored_right[link->by][bin] += is_right != 0;
@@ -279,7 +278,7 @@ static void test_confidence(void **state)
 }
 
 /* By kind of link: of each score how many are right, of all and of the way of serving of which fewest are; of links
- * with fewer than OPEN_MANY requests at once. */
+ * with fewer than VPROF_LINK_MANY_OPEN requests at once. */
 static void count_scores(void)
 {
 	static struct told of[SERVED_BYS * SESSIONS];

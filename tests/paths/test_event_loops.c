@@ -452,6 +452,11 @@ static void test_parts_of_replies(void **state)
 	expect_called(parts_of_replies, "xyzw");
 }
 
+/* What the client does in each round before, so that its sends and the server's are known to be messages. */
+#define NOT_WAITING                                                                                                    \
+	"%u cl.1 > q 10\n%u one.l < q 10\n%u cl.1 > q 10\n%u one.l > q 10\n%u one.l < q 10\n%u one.l > q 10\n"         \
+	"%u cl.1 < q 20\n"
+
 /* Two requests of a client come at once over p; it works on the second once it has replied to the first, without
  * receiving anything. */
 static size_t pipelined(char *to, size_t size, uint32_t i, uint32_t t)
@@ -459,8 +464,8 @@ static size_t pipelined(char *to, size_t size, uint32_t i, uint32_t t)
 	(void)i;
 	return (size_t)snprintf(
 		to, size,
-		"%u cl.1 > q 10\n%u one.l < q 10\n%u cl.1 > q 10\n%u one.l > q 10\n%u one.l < q 10\n%u one.l > q 10\n"
-		"%u cl.1 < q 20\n%u cl.1 > p 10\n%u cl.1 > p 10\n"
+		NOT_WAITING
+		"%u cl.1 > p 10\n%u cl.1 > p 10\n"
 		"%u one.l < p 20\n%u one.l > y 5\n%u one.l < k 10\n%u one.l > u 5\n"
 		"%u two.1 < y 5\n%u two.1 > y 5\n%u one.l < y 5\n%u one.l > p 10\n%u one.l > w 5\n%u cl.1 < p 10\n"
 		"%u two.3 < u 5\n%u two.3 > u 5\n%u one.l < u 5\n%u one.l > k 10\n"
@@ -470,21 +475,30 @@ static size_t pipelined(char *to, size_t size, uint32_t i, uint32_t t)
 		t + 27);
 }
 
-static void expect_pipelined(size_t (*events)(char *to, size_t size, uint32_t i, uint32_t t))
+/* In each round the call over `call` is for request n * i + nth of `parent`, and found like that. */
+struct expected {
+	const char *call;
+	char parent;
+	uint32_t n, nth;
+	const char *how; /* or its beginning */
+};
+
+static void expect_pipelined(size_t (*events)(char *to, size_t size, uint32_t i, uint32_t t), struct expected first,
+			     struct expected second)
 {
+	const struct expected all[] = { first, second };
 	struct socket_text s;
 
 	find_all(
 		&s,
 		"conn p cl one\nconn q cl one\nconn z - one\nconn k - one\nconn y one two\nconn w one two\nconn u one two\n",
 		events);
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		char y[32], w[32];
+	for (uint32_t i = 0; i < 2 * ROUNDS; i++) {
+		const struct expected *e = &all[i % 2];
+		char wanted[32];
 
-		snprintf(y, sizeof y, "p.%u matched", 2 * i);
-		snprintf(w, sizeof w, "p.%u matched", 2 * i + 1);
-		assert_string_equal(socket_text_link(&s, "y", i), y);
-		assert_string_equal(socket_text_link(&s, "w", i), w);
+		snprintf(wanted, sizeof wanted, "%c.%u %s", e->parent, e->n * (i / 2) + e->nth, e->how);
+		assert_memory_equal(socket_text_link(&s, e->call, i / 2), wanted, strlen(wanted));
 	}
 	socket_text_release(&s);
 }
@@ -492,13 +506,9 @@ static void expect_pipelined(size_t (*events)(char *to, size_t size, uint32_t i,
 static void test_pipelined(void **state)
 {
 	(void)state;
-	expect_pipelined(pipelined);
+	expect_pipelined(pipelined, (struct expected){ "y", 'p', 2, 0, "matched" },
+			 (struct expected){ "w", 'p', 2, 1, "matched" });
 }
-
-/* What the client does in each round before, so that its sends and the server's are known to be messages. */
-#define NOT_WAITING                                                                                                    \
-	"%u cl.1 > q 10\n%u one.l < q 10\n%u cl.1 > q 10\n%u one.l > q 10\n%u one.l < q 10\n%u one.l > q 10\n"         \
-	"%u cl.1 < q 20\n"
 
 /* It works on both at the same time, and replies in their order. */
 static size_t pipelined_at_once(char *to, size_t size, uint32_t i, uint32_t t)
@@ -516,7 +526,8 @@ static size_t pipelined_at_once(char *to, size_t size, uint32_t i, uint32_t t)
 static void test_pipelined_at_once(void **state)
 {
 	(void)state;
-	expect_pipelined(pipelined_at_once);
+	expect_pipelined(pipelined_at_once, (struct expected){ "y", 'p', 2, 0, "matched" },
+			 (struct expected){ "w", 'p', 2, 1, "matched" });
 }
 
 /* The first of two is replied to after a call for z: the second, which is free then, is not its reason. */
@@ -535,20 +546,9 @@ static size_t pipelined_later(char *to, size_t size, uint32_t i, uint32_t t)
 
 static void test_pipelined_later(void **state)
 {
-	struct socket_text s;
-
 	(void)state;
-	find_all(&s, "conn p cl one\nconn q cl one\nconn z - one\nconn k - one\nconn y one two\nconn u one two\n",
-		 pipelined_later);
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		char y[32], u[32];
-
-		snprintf(y, sizeof y, "p.%u ", 2 * i + 1);
-		snprintf(u, sizeof u, "z.%u ", i);
-		assert_memory_equal(socket_text_link(&s, "y", i), y, strlen(y));
-		assert_memory_equal(socket_text_link(&s, "u", i), u, strlen(u));
-	}
-	socket_text_release(&s);
+	expect_pipelined(pipelined_later, (struct expected){ "y", 'p', 2, 1, "" },
+			 (struct expected){ "u", 'z', 1, 0, "" });
 }
 
 int main(void)

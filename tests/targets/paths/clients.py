@@ -4,7 +4,6 @@ identifier."""
 import collections
 import http.client
 import random
-import socket
 import ssl
 import threading
 import time
@@ -96,7 +95,9 @@ def pipelined_session(number, port, routes, n, notes, errors, is_encrypted=False
     """Sends up to PIPELINED_MOST requests, each by itself, before it reads the replies."""
     choose = random.Random(number)
     try:
-        sock = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
+        connection = connection_to(port, is_encrypted)
+        connection.connect()
+        sock = connection.sock
         own_port, replies, nth = sock.getsockname()[1], Replies(sock), 0
         while nth < n:
             begin = time.monotonic_ns()
@@ -111,7 +112,7 @@ def pipelined_session(number, port, routes, n, notes, errors, is_encrypted=False
                 if reply.status != 200:
                     raise RuntimeError(f"status {reply.status}")
             nth = burst.stop
-        sock.close()
+        connection.close()
     except Exception as error:  # told by the main thread
         errors.append(f"session {number}: {error!r}")
 
