@@ -24,6 +24,7 @@
 #include "record.skel.h"
 /* clang-format on */
 #include "recorder/device_names.h"
+#include "recorder/kernel_symbols.h"
 #include "recorder/proc_tasks.h"
 #include "recorder/requirements.h"
 #include "recorder/rings.h"
@@ -53,6 +54,7 @@ struct vprof_recorder {
 	int *timer_events; /* [n_timers] which the links own */
 	size_t n_timers;
 	struct vprof_gather table; /* of the machine */
+	struct vprof_kernel_symbols *symbols;
 	struct vprof_stacks *stacks;
 	struct vprof_stack_windows windows;
 	struct vprof_soft_interrupts soft_interrupts;
@@ -267,6 +269,11 @@ static int size_maps(struct vprof_recorder *r, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+static int may_leave_packets(const struct vprof_recorder *r)
+{
+	return (r->kinds & VP_KERNEL_CONTEXT) && (r->kinds & VP_KERNEL_NET) && !(r->kinds & VP_KERNEL_INTERRUPTS);
+}
+
 static int load(struct vprof_recorder *r, struct vprof_error *err)
 {
 	int ret;
@@ -296,12 +303,22 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 				       r->sizes.n_cpus, (unsigned long long)(vprof_rings_bytes(&r->sizes) >> 10));
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
+	if (r->kinds & VP_KERNEL_STACKS || may_leave_packets(r)) {
+		r->symbols = vprof_kernel_symbols_read(); /* before any target runs: it takes a while */
+		if (!r->symbols)
+			return vprof_error_no_memory(err);
+	}
 	if (r->kinds & VP_KERNEL_STACKS)
-		ret = vprof_stacks_open(&r->stacks, &r->table, r->o.store, r->o.arg,
-					&(struct vprof_stack_maps){ .libraries = bpf_map__fd(r->bpf->maps.libraries),
-								    .seen = bpf_map__fd(r->bpf->maps.stacks_seen),
-								    .frames = bpf_map__fd(r->bpf->maps.frames) },
-					err);
+		ret = vprof_stacks_open(
+			&r->stacks,
+			&(struct vprof_stacks_options){ .symbols = r->symbols,
+							.machine = &r->table,
+							.store = r->o.store,
+							.arg = r->o.arg,
+							.libraries = bpf_map__fd(r->bpf->maps.libraries),
+							.seen = bpf_map__fd(r->bpf->maps.stacks_seen),
+							.frames = bpf_map__fd(r->bpf->maps.frames) },
+			err);
 	if (ret)
 		return ret;
 	ret = vprof_rings_open(&r->rings,
@@ -322,9 +339,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (ret)
 		return refuse(err, "to attach the recording programs", ret);
 	attach_vectors(r);
-	vprof_soft_interrupts_start(&r->soft_interrupts, r->bpf,
-				    (r->kinds & VP_KERNEL_CONTEXT) && (r->kinds & VP_KERNEL_NET) &&
-					    !(r->kinds & VP_KERNEL_INTERRUPTS));
+	vprof_soft_interrupts_start(&r->soft_interrupts, r->bpf, may_leave_packets(r) ? r->symbols : NULL);
 	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
 	if (!ret && (r->kinds & VP_KERNEL_STACKS)) {
 		vprof_stack_windows_start(&r->windows, r->bpf, r->rings, &r->table, r->o.budget, r->o.by_hand);
@@ -637,6 +652,7 @@ void vprof_recorder_close(struct vprof_recorder *r)
 	vprof_rings_close(r->rings);
 	record_bpf__destroy(r->bpf);
 	vprof_stacks_close(r->stacks);
+	vprof_kernel_symbols_free(r->symbols);
 	vprof_gather_release(&r->table);
 	free(r->timers);
 	free(r->timer_events);

@@ -79,25 +79,18 @@ static struct vp_ring_range range_of(const struct vprof_kernel_symbols *symbols,
 }
 
 /* What a wake-up's stack is compared with. 0: this kernel does not tell. */
-static int tell_functions(struct record_bpf *bpf)
+static int tell_functions(struct record_bpf *bpf, const struct vprof_kernel_symbols *symbols)
 {
 	struct vp_ring_softirqs *softirqs = &bpf->bss->softirqs;
-	struct vprof_kernel_symbols *symbols = vprof_kernel_symbols_read();
 
-	if (!symbols)
-		return 0;
 	softirqs->run[0] = range_of(symbols, "handle_softirqs", NULL);
 	softirqs->run[1] = range_of(symbols, "__do_softirq", NULL);
 	softirqs->waking = range_of(symbols, "try_to_wake_up", NULL);
 	softirqs->backlog = range_of(symbols, "process_backlog", NULL);
 	for (int i = 0; i < VP_RING_SOFTIRQS; i++)
 		softirqs->actions[i] = range_of(symbols, action_names[i][0], action_names[i][1]);
-	vprof_kernel_symbols_free(symbols);
-	if (!softirqs->waking.end || !softirqs->backlog.end || !softirqs->actions[3].end ||
-	    (!softirqs->run[0].end && !softirqs->run[1].end))
-		return 0;
-	__atomic_store_n(&softirqs->are_known, 1, __ATOMIC_SEQ_CST);
-	return 1;
+	return softirqs->waking.end && softirqs->backlog.end && softirqs->actions[3].end &&
+	       (softirqs->run[0].end || softirqs->run[1].end);
 }
 
 static void set_following(struct vprof_soft_interrupts *s, uint32_t round)
@@ -121,10 +114,7 @@ static void detach_all(struct record_bpf *bpf)
 
 static void leave(struct vprof_soft_interrupts *s)
 {
-	if (!s->bpf->bss->softirqs.are_known && !tell_functions(s->bpf)) {
-		s->may_leave = 0;
-		return;
-	}
+	__atomic_store_n(&s->bpf->bss->softirqs.are_known, 1, __ATOMIC_SEQ_CST);
 	set_following(s, 0);
 	detach_all(s->bpf);
 	s->is_left = 1;
@@ -160,12 +150,14 @@ static int can_look_up(void)
 #endif
 }
 
-void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf, int may_leave)
+void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf,
+				 const struct vprof_kernel_symbols *symbols)
 {
 	struct stat network;
 
 	*s = (struct vprof_soft_interrupts){ .bpf = bpf, .n_rounds = 1, .patience_ns = PATIENCE_NS };
-	s->may_leave = count_packets(&s->packets) && may_leave && can_look_up() && !stat("/proc/self/ns/net", &network);
+	s->may_leave = count_packets(&s->packets) && symbols && can_look_up() && !stat("/proc/self/ns/net", &network) &&
+		       tell_functions(bpf, symbols);
 	if (s->may_leave)
 		bpf->bss->softirqs.network = (uint32_t)network.st_ino;
 }

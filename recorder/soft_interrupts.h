@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct record_bpf;
+struct vprof_kernel_symbols;
 
 struct vprof_packets { /* received and sent */
 	uint64_t loopback, others;
@@ -32,8 +33,10 @@ struct vprof_soft_interrupts {
 	uint64_t price; /* of those that were, in such that were found at once */
 };
 
-/* may_leave: nothing else needs each packet or soft interrupt. */
-void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf, int may_leave);
+/* symbols: of the functions that a wake-up is looked up in; NULL where each packet or soft interrupt is needed, so that
+ * they are never left. Not kept. */
+void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf,
+				 const struct vprof_kernel_symbols *symbols);
 
 /* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. can_wait: they are not to be left yet. */
 void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait);

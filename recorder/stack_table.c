@@ -21,9 +21,7 @@ struct waiting {
 };
 
 struct vprof_stacks {
-	struct vprof_stack_maps maps;
-	struct vprof_gather *machine;
-	struct vprof_kernel_symbols *symbols;
+	struct vprof_stacks_options o;
 	struct vprof_images *images;
 	struct vprof_hash_index by_hash;
 	VPROF_ARRAY(uint64_t) hashes; /* id - 1 -> hash */
@@ -35,19 +33,16 @@ struct vprof_stacks {
 	uint64_t n_works;
 };
 
-int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
-		      const struct vprof_stack_maps *maps, struct vprof_error *err)
+int vprof_stacks_open(struct vprof_stacks **out, const struct vprof_stacks_options *o, struct vprof_error *err)
 {
 	struct vprof_stacks *s = calloc(1, sizeof *s);
 
 	*out = s;
 	if (s) {
-		s->maps = *maps;
-		s->machine = machine;
-		s->symbols = vprof_kernel_symbols_read();
-		s->images = vprof_images_new(store, arg, maps->libraries);
+		s->o = *o;
+		s->images = vprof_images_new(o->store, o->arg, o->libraries);
 	}
-	if (s && s->symbols && s->images)
+	if (s && s->images)
 		return VPROF_OK;
 	vprof_stacks_close(s);
 	*out = NULL;
@@ -65,7 +60,6 @@ void vprof_stacks_close(struct vprof_stacks *s)
 	VPROF_ARRAY_RELEASE(&s->addresses);
 	vprof_hash_index_release(&s->by_hash);
 	vprof_hash_index_release(&s->by_address);
-	vprof_kernel_symbols_free(s->symbols);
 	vprof_images_free(s->images);
 	free(s);
 }
@@ -106,7 +100,7 @@ static void name_address(struct vprof_stacks *s, uint64_t address)
 		return;
 	*slot = address;
 	vprof_hash_index_put(&s->by_address, at, hash, (uint32_t)s->addresses.n - 1);
-	name = vprof_kernel_symbols_find(s->symbols, address, &start);
+	name = vprof_kernel_symbols_find(s->o.symbols, address, &start);
 	if (!name)
 		return;
 	n = strnlen(name, VP_STRING_MAX);
@@ -114,7 +108,7 @@ static void name_address(struct vprof_stacks *s, uint64_t address)
 	u[0] = (struct vp_unit){ address, VP_W(VP_KIND_KERNEL_SYMBOL, n) };
 	u[1].t = start;
 	memcpy(u + 2, name, n);
-	vprof_gather_add(s->machine, u, vp_record_units(u[0].w));
+	vprof_gather_add(s->o.machine, u, vp_record_units(u[0].w));
 }
 
 void vprof_stack_record(struct vprof_gather *table, uint32_t id, const uint64_t *addresses, uint32_t n, uint32_t flags)
@@ -134,7 +128,7 @@ static uint32_t count_tracing_frames(struct vprof_stacks *s, const uint64_t *add
 
 	for (uint32_t i = 0; i < n && i < 12; i++) {
 		uint64_t start;
-		const char *name = vprof_kernel_symbols_find(s->symbols, addresses[i], &start);
+		const char *name = vprof_kernel_symbols_find(s->o.symbols, addresses[i], &start);
 
 		if (!name || !strncmp(name, "bpf_", 4) || !strncmp(name, "__bpf_", 6) ||
 		    !strncmp(name, "__traceiter_", 12))
@@ -153,7 +147,7 @@ static void add_kernel_stack(struct vprof_stacks *s, uint32_t id, const struct v
 	skipped = count_tracing_frames(s, addresses, n);
 	for (uint32_t i = skipped; i < n; i++)
 		name_address(s, addresses[i]);
-	vprof_stack_record(s->machine, id, addresses + skipped, n - skipped,
+	vprof_stack_record(s->o.machine, id, addresses + skipped, n - skipped,
 			   n == VP_KERNEL_STACK_MAX ? VP_STACK_CUT | VP_STACK_LONG : 0);
 }
 
@@ -179,7 +173,7 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 	}
 	slot = s->n_bytes + n_bytes <= QUEUE_BYTES ? VPROF_PUSH(&s->queue) : NULL;
 	if (!slot) {
-		bpf_map_delete_elem(s->maps.seen, &stack->head.kernel_stack);
+		bpf_map_delete_elem(s->o.seen, &stack->head.kernel_stack);
 		return;
 	}
 	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), malloc(n_bytes), 0 };
@@ -230,12 +224,12 @@ static void tell_frames(struct vprof_stacks *s, const struct vp_ring_stack *stac
 	struct vp_ring_frames there;
 
 	for (int level = 0; node && level < VP_RING_FRAMES_LEVELS; level++) {
-		int is_new = bpf_map_lookup_elem(s->maps.frames, &node, &there) != 0;
+		int is_new = bpf_map_lookup_elem(s->o.frames, &node, &there) != 0;
 
 		if (is_new || (there.is_deep && !frames->is_deep)) {
 			frames->stack = frames->stack ? stack->head.kernel_stack : 0;
 			frames->next = next_node(node, frames, stack);
-			bpf_map_update_elem(s->maps.frames, &node, frames, is_new ? BPF_NOEXIST : BPF_EXIST);
+			bpf_map_update_elem(s->o.frames, &node, frames, is_new ? BPF_NOEXIST : BPF_EXIST);
 			return; /* without room for it: it is known by what may be return addresses */
 		}
 		next = next_node(node, &there, stack);

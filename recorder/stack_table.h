@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of stacks: hashes become ids; kernel stacks are named by /proc/kallsyms, copies of user stacks are unwound
- * (process_images.h), both once.
+/* The table of stacks: hashes become ids; kernel stacks are named by the kernel's symbols, copies of user stacks are
+ * unwound (process_images.h), both once.
  */
 #ifndef VPROF_RECORDER_STACK_TABLE_H
 #define VPROF_RECORDER_STACK_TABLE_H
@@ -11,16 +11,18 @@
 
 struct vprof_stacks;
 
-/* Of the kernel's side (bpf/stacks.bpf.h), descriptors. */
-struct vprof_stack_maps {
-	int libraries, /* process_images.h */
-		seen,  /* hashes that were sent; one that is taken out is sent again */
-		frames;
+struct vprof_stacks_options {
+	const struct vprof_kernel_symbols *symbols;
+	struct vprof_gather *machine; /* the machine's table */
+	vprof_store_chunk *store;     /* of those of processes */
+	void *arg;
+	/* Of the kernel's side (bpf/stacks.bpf.h), descriptors. */
+	int libraries; /* process_images.h */
+	int seen;      /* hashes that were sent; one that is taken out is sent again */
+	int frames;
 };
 
-/* `machine`: the machine's table; store and arg are for those of processes. */
-int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
-		      const struct vprof_stack_maps *maps, struct vprof_error *err);
+int vprof_stacks_open(struct vprof_stacks **out, const struct vprof_stacks_options *o, struct vprof_error *err);
 void vprof_stacks_close(struct vprof_stacks *s); /* NULL is fine */
 
 /* The id of a stack in the trace; 0 for hash 0, and without memory. */

@@ -22,6 +22,7 @@ struct cpu_state {
 	__u32 n_vectors; /* other hard interrupts: the timer's, calls by other CPUs */
 	__u32 in_timer;
 	__u32 device, is_device_of_irq; /* whose request was completed last, in this interrupt */
+	__u32 n_begun, n_begun_before;	/* hard interrupts so far, and when that request was completed */
 	__u32 interface, is_loopback;	/* that the last packet came in by, in this interrupt; 0: none */
 	__u64 running;			/* the task_struct that this CPU switched to last; 0: not known yet */
 };
@@ -141,8 +142,9 @@ static __always_inline int is_within(__u64 address, const volatile struct vp_rin
  * way: walking would take the same steps. */
 #define PATH_FRAMES_MAX 48
 #define PATHS 8
-#define BACKLOG 256 /* besides the context: packets of no device, */
-#define CUT 512	    /* or the stack reaches farther than was walked */
+#define BACKLOG 256   /* besides the context: packets of no device, */
+#define CUT 512	      /* or the stack reaches farther than was walked, */
+#define NO_STACK 1024 /* or the kernel does not walk it: some do not where a CPU is idle */
 #define WORDS_MAX 512
 #define PIECE 8 /* words */
 
@@ -331,17 +333,18 @@ static __attribute__((noinline)) int look_up_softirq(void *ctx)
 	walk(ctx, s);
 	learn(ctx, s);
 	if (s->context == VP_CONTEXT_TASK)
-		return s->n_frames >= FRAMES_MAX ? CUT : VP_CONTEXT_TASK;
+		return !s->n_frames ? NO_STACK : s->n_frames >= FRAMES_MAX ? CUT : VP_CONTEXT_TASK;
 	return (__u8)s->context | (s->is_backlog ? BACKLOG : 0);
 }
 
 /* Does the thread that runs here make this wake-up itself? Not on the stack of interrupts, and on its own not in an
- * interrupt that came while it ran the program; ksoftirqd does nothing but what interrupts left undone. */
+ * interrupt that came while it ran the program; ksoftirqd does nothing but what interrupts left undone, and an idle CPU
+ * nothing else either. */
 static __always_inline int is_by_thread(struct task_struct *current, int is_on_own_stack)
 {
 	__u64 comm;
 
-	if (!is_on_own_stack)
+	if (!is_on_own_stack || !current->pid)
 		return 0;
 	if (!(current->flags & PF_KTHREAD))
 		return is_in_call(current);
@@ -349,17 +352,27 @@ static __always_inline int is_by_thread(struct task_struct *current, int is_on_o
 	return comm != KSOFTIRQ;
 }
 
-static __always_inline void look_up(void *ctx, int is_on_own_stack, struct task_struct *task,
+/* A request ends, and no hard interrupt has begun since it was completed: who waits for it is woken at once. */
+static __always_inline int is_completing(const struct cpu_state *cpu)
+{
+	return cpu && cpu->device && cpu->n_begun == cpu->n_begun_before;
+}
+
+static __always_inline void look_up(void *ctx, int is_by_interrupt, struct task_struct *task,
 				    const struct cpu_state *cpu, struct woken_by *by)
 {
 	int found = look_up_softirq(ctx), is_backlog = found & BACKLOG;
 
 	by->context = found & 255;
-	if (found & CUT)
+	if (found & NO_STACK && is_completing(cpu))
+		by->context = VP_CONTEXT_BLOCK;
+	else if (found & (NO_STACK | CUT))
 		__sync_fetch_and_add(&n_unclear, 1);
 	if (by->context == VP_CONTEXT_TASK) {
-		if (!is_on_own_stack) /* a hard interrupt that has no tracepoint */
+		if (is_by_interrupt) { /* a hard interrupt that has no tracepoint */
 			by->context = VP_CONTEXT_HARDIRQ;
+			by->is_thread = 0;
+		}
 		return;
 	}
 	by->is_thread = 0;
@@ -404,7 +417,7 @@ static __always_inline void find_waker(void *ctx, struct task_struct *current, s
 		if (is_by_thread(current, is_on_own_stack))
 			return;
 		began = begin_cost();
-		look_up(ctx, is_on_own_stack, task, cpu, by);
+		look_up(ctx, !is_on_own_stack || !current->pid, task, cpu, by);
 		end_cost(began);
 	}
 #endif
@@ -437,6 +450,7 @@ int BPF_PROG(enter_irq, int irq, struct irqaction *action)
 	count_interrupt();
 	if (!cpu)
 		return 0;
+	cpu->n_begun++;
 	cpu->irq = (__u32)irq + 1;
 	cpu->is_device_of_irq = 0;
 	if (records_interrupts)
@@ -496,8 +510,10 @@ int enter_vector(void *context)
 	struct cpu_state *cpu = this_cpu();
 
 	count_interrupt();
-	if (cpu)
+	if (cpu) {
+		cpu->n_begun++;
 		cpu->n_vectors++;
+	}
 	return 0;
 }
 
