@@ -25,6 +25,7 @@
 #define END_BYTES 64 /* beyond where a stack is thought to end */
 #define LIBRARIES_USUAL (16ull << 20)
 #define MEMORY_PART 1024
+#define HASHED_PART 256	 /* between two looks at how much there is: the kernel checks each of its turns */
 #define FOUND_BYTES 2048 /* in which most return addresses lie */
 
 #define NESTED_MAX 4
@@ -113,19 +114,30 @@ static __always_inline __u64 send_stack(struct vp_ring_stack *b, struct task_str
 	return hash;
 }
 
+/* Of a kernel stack's return addresses; not 0. A global function: the kernel checks it once, and not anew wherever it
+ * is called. */
+__noinline __u64 hash_frames(const struct vp_ring_stack *b, __u32 n)
+{
+	__u64 hash = 1;
+
+	if (!b)
+		return 1;
+	for (__u32 i = 0; i < VP_KERNEL_STACK_MAX; i++) {
+		if (i >= n)
+			break;
+		hash = vp_ring_mix(hash, ((const __u64 *)b->bytes)[i]);
+	}
+	return hash | 1;
+}
+
 static __always_inline __u64 take_kernel_stack(void *ctx, struct vp_ring_stack *b, struct task_struct *task)
 {
 	long n = bpf_get_stack(ctx, b->bytes, VP_KERNEL_STACK_MAX * 8, 0);
-	__u64 hash = 1;
+	__u64 hash;
 
 	if (n <= 0 || n > VP_KERNEL_STACK_MAX * 8)
 		return 0;
-	for (int i = 0; i < VP_KERNEL_STACK_MAX; i++) {
-		if (i * 8 >= n)
-			break;
-		hash = vp_ring_mix(hash, ((__u64 *)b->bytes)[i]);
-	}
-	hash |= 1; /* not 0 */
+	hash = hash_frames(b, (__u32)n / 8);
 	b->is_user = 0;
 	return send_stack(b, task, hash, (__u32)n);
 }
@@ -168,21 +180,33 @@ static __always_inline __u32 copy_rest(struct vp_ring_stack *b, __u64 sp, __u32 
 	return bpf_probe_read_user(b->bytes + n, rest, (const void *)(sp + n)) ? n : n + rest;
 }
 
+struct copying {
+	struct vp_ring_stack *buffer;
+	__u64 sp, depth;
+	__u32 n;
+};
+
+static long copy_part(__u32 part, struct copying *c)
+{
+	__u32 skew = c->sp & (MEMORY_PART - 1), at = part ? part * MEMORY_PART - skew : 0,
+	      size = part ? MEMORY_PART : MEMORY_PART - skew;
+
+	if (at > VP_RING_STACK_BYTES - MEMORY_PART || at >= c->depth)
+		return 1;
+	if (!bpf_probe_read_user(c->buffer->bytes + at, size, (const void *)(c->sp + at)))
+		c->n = at + size;
+	return 0;
+}
+
 /* All that can be had of a stack: pages that were never touched, within a large buffer, cannot be read, and are zeros.
- */
+ * By bpf_loop, whose body the kernel checks once: of a loop it checked each turn for each outcome of those before,
+ * which took longer than all the rest. */
 static __always_inline __u32 copy_deep(struct vp_ring_stack *b, __u64 sp, __u64 depth)
 {
-	__u32 skew = sp & (MEMORY_PART - 1), n = 0;
+	struct copying c = { b, sp, depth, 0 };
 
-	for (__u32 i = 0; i < VP_RING_STACK_BYTES / MEMORY_PART; i++) {
-		__u32 at = i ? i * MEMORY_PART - skew : 0, size = i ? MEMORY_PART : MEMORY_PART - skew;
-
-		if (at > VP_RING_STACK_BYTES - MEMORY_PART || at >= depth)
-			break;
-		if (!bpf_probe_read_user(b->bytes + at, size, (const void *)(sp + at)))
-			n = at + size;
-	}
-	return n;
+	bpf_loop(VP_RING_STACK_BYTES / MEMORY_PART, copy_part, &c, 0);
+	return c.n;
 }
 
 /* How much of its stack a thread has used, the same for all threads of a pool at the same place: glibc's thread pointer
@@ -276,13 +300,13 @@ static long hash_part(__u32 part, struct hashing *h)
 {
 	struct code_bounds c = *h->bounds;
 	struct vp_ring_stack *b = h->buffer;
-	__u64 hash = h->hash, begin = part * MEMORY_PART;
+	__u64 hash = h->hash, begin = part * HASHED_PART;
 	__u32 n = b->n_bytes;
 
 	asm volatile("" : "+r"(begin)); /* the bound right before the use, as in claims_of() */
-	if (begin > VP_RING_STACK_BYTES - MEMORY_PART)
+	if (begin > VP_RING_STACK_BYTES - HASHED_PART)
 		return 1;
-	for (__u32 i = 0; i < MEMORY_PART; i += 8) {
+	for (__u32 i = 0; i < HASHED_PART; i += 8) {
 		__u64 word = *(__u64 *)(b->bytes + begin + i);
 
 		if (begin + i >= n)
@@ -291,7 +315,7 @@ static long hash_part(__u32 part, struct hashing *h)
 			hash = vp_ring_mix(hash, word);
 	}
 	h->hash = hash;
-	return begin + MEMORY_PART >= n;
+	return begin + HASHED_PART >= n;
 }
 
 /* Copies what lies below, b->n_bytes if there are not more, and returns the hash of what may be return addresses in it.
@@ -308,7 +332,7 @@ static __always_inline __u64 hash_memory(struct vp_ring_stack *b, const struct c
 		b->n_bytes = copy_rest(b, c->sp, b->n_bytes);
 	if (depth + END_BYTES < b->n_bytes)
 		b->n_bytes = (depth + END_BYTES) & ~7ull; /* what lies behind is none of it */
-	bpf_loop(VP_RING_STACK_BYTES / MEMORY_PART, hash_part, &h, 0);
+	bpf_loop(VP_RING_STACK_BYTES / HASHED_PART, hash_part, &h, 0);
 	return h.hash;
 }
 
