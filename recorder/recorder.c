@@ -271,7 +271,8 @@ static int size_maps(struct vprof_recorder *r, struct vprof_error *err)
 
 static int may_leave_packets(const struct vprof_recorder *r)
 {
-	return (r->kinds & VP_KERNEL_CONTEXT) && (r->kinds & VP_KERNEL_NET) && !(r->kinds & VP_KERNEL_INTERRUPTS);
+	return (r->kinds & VP_KERNEL_CONTEXT) && (r->kinds & VP_KERNEL_NET) && !(r->kinds & VP_KERNEL_INTERRUPTS) &&
+	       vprof_soft_interrupts_can_look_up();
 }
 
 static int load(struct vprof_recorder *r, struct vprof_error *err)
@@ -340,6 +341,10 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 		return refuse(err, "to attach the recording programs", ret);
 	attach_vectors(r);
 	vprof_soft_interrupts_start(&r->soft_interrupts, r->bpf, may_leave_packets(r) ? r->symbols : NULL);
+	if (!r->stacks) {
+		vprof_kernel_symbols_free(r->symbols);
+		r->symbols = NULL;
+	}
 	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
 	if (!ret && (r->kinds & VP_KERNEL_STACKS)) {
 		vprof_stack_windows_start(&r->windows, r->bpf, r->rings, &r->table, r->o.budget, r->o.by_hand);

@@ -139,7 +139,7 @@ static void follow(struct vprof_soft_interrupts *s)
 
 /* Soft interrupts have a stack of their own, or that of the thread whose system call they do not interrupt; not so
  * where they are threads. */
-static int can_look_up(void)
+int vprof_soft_interrupts_can_look_up(void)
 {
 #ifdef __x86_64__
 	struct utsname kernel;
@@ -156,7 +156,7 @@ void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_
 	struct stat network;
 
 	*s = (struct vprof_soft_interrupts){ .bpf = bpf, .n_rounds = 1, .patience_ns = PATIENCE_NS };
-	s->may_leave = count_packets(&s->packets) && symbols && can_look_up() && !stat("/proc/self/ns/net", &network) &&
+	s->may_leave = count_packets(&s->packets) && symbols && !stat("/proc/self/ns/net", &network) &&
 		       tell_functions(bpf, symbols);
 	if (s->may_leave)
 		bpf->bss->softirqs.network = (uint32_t)network.st_ino;

@@ -33,6 +33,9 @@ struct vprof_soft_interrupts {
 	uint64_t price; /* of those that were, in such that were found at once */
 };
 
+/* Can wake-ups be looked up on this machine? */
+int vprof_soft_interrupts_can_look_up(void);
+
 /* symbols: of the functions that a wake-up is looked up in; NULL where each packet or soft interrupt is needed, so that
  * they are never left. Not kept. */
 void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf,

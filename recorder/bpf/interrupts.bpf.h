@@ -22,7 +22,6 @@ struct cpu_state {
 	__u32 n_vectors; /* other hard interrupts: the timer's, calls by other CPUs */
 	__u32 in_timer;
 	__u32 device, is_device_of_irq; /* whose request was completed last, in this interrupt */
-	__u32 n_begun, n_begun_before;	/* hard interrupts so far, and when that request was completed */
 	__u32 interface, is_loopback;	/* that the last packet came in by, in this interrupt; 0: none */
 	__u64 running;			/* the task_struct that this CPU switched to last; 0: not known yet */
 };
@@ -34,7 +33,7 @@ struct {
 	__type(value, struct cpu_state);
 } cpus SEC(".maps");
 
-struct vp_ring_softirqs softirqs; /* written by the recorder: network at once, the rest before it clears following */
+struct vp_ring_softirqs softirqs; /* written by the recorder at its start, are_known when it clears following */
 __u32 following = 1;		  /* since when soft interrupts and packets are followed: a number; 0: they are not */
 __u64 n_unclear;		  /* looked up in vain: packets should be followed */
 
@@ -142,9 +141,8 @@ static __always_inline int is_within(__u64 address, const volatile struct vp_rin
  * way: walking would take the same steps. */
 #define PATH_FRAMES_MAX 48
 #define PATHS 8
-#define BACKLOG 256   /* besides the context: packets of no device, */
-#define CUT 512	      /* or the stack reaches farther than was walked, */
-#define NO_STACK 1024 /* or the kernel does not walk it: some do not where a CPU is idle */
+#define BACKLOG 256 /* besides the context: packets of no device, */
+#define CUT 512	    /* or the stack reaches farther than was walked, or was not walked at all */
 #define WORDS_MAX 512
 #define PIECE 8 /* words */
 
@@ -333,7 +331,7 @@ static __attribute__((noinline)) int look_up_softirq(void *ctx)
 	walk(ctx, s);
 	learn(ctx, s);
 	if (s->context == VP_CONTEXT_TASK)
-		return !s->n_frames ? NO_STACK : s->n_frames >= FRAMES_MAX ? CUT : VP_CONTEXT_TASK;
+		return !s->n_frames || s->n_frames >= FRAMES_MAX ? CUT : VP_CONTEXT_TASK;
 	return (__u8)s->context | (s->is_backlog ? BACKLOG : 0);
 }
 
@@ -352,21 +350,13 @@ static __always_inline int is_by_thread(struct task_struct *current, int is_on_o
 	return comm != KSOFTIRQ;
 }
 
-/* A request ends, and no hard interrupt has begun since it was completed: who waits for it is woken at once. */
-static __always_inline int is_completing(const struct cpu_state *cpu)
-{
-	return cpu && cpu->device && cpu->n_begun == cpu->n_begun_before;
-}
-
 static __always_inline void look_up(void *ctx, int is_by_interrupt, struct task_struct *task,
 				    const struct cpu_state *cpu, struct woken_by *by)
 {
 	int found = look_up_softirq(ctx), is_backlog = found & BACKLOG;
 
 	by->context = found & 255;
-	if (found & NO_STACK && is_completing(cpu))
-		by->context = VP_CONTEXT_BLOCK;
-	else if (found & (NO_STACK | CUT))
+	if (found & CUT)
 		__sync_fetch_and_add(&n_unclear, 1);
 	if (by->context == VP_CONTEXT_TASK) {
 		if (is_by_interrupt) { /* a hard interrupt that has no tracepoint */
@@ -450,7 +440,6 @@ int BPF_PROG(enter_irq, int irq, struct irqaction *action)
 	count_interrupt();
 	if (!cpu)
 		return 0;
-	cpu->n_begun++;
 	cpu->irq = (__u32)irq + 1;
 	cpu->is_device_of_irq = 0;
 	if (records_interrupts)
@@ -510,10 +499,8 @@ int enter_vector(void *context)
 	struct cpu_state *cpu = this_cpu();
 
 	count_interrupt();
-	if (cpu) {
-		cpu->n_begun++;
+	if (cpu)
 		cpu->n_vectors++;
-	}
 	return 0;
 }
 

@@ -613,7 +613,6 @@ int BPF_PROG(record_complete, struct request *rq, int error, unsigned int n_byte
 	if (cpu) {
 		cpu->device = device;
 		cpu->is_device_of_irq = 1;
-		cpu->n_begun_before = cpu->n_begun;
 	}
 	if (before) {
 		issued_ns = before->issued_ns;
