@@ -320,7 +320,7 @@ static void test_disk(void **state)
 	}
 	print_message("%d requests, %d wake-ups by the disk, %d by interrupts of unknown source\n", n_issued, n,
 		      n_unknown);
-	if (!n_issued) {
+	if (!n_issued || n + n_unknown == 0) { /* or a kernel's thread does, and wakes the writer */
 		print_message("skipped: who writes to /var/tmp gives no disk a request\n");
 		release(&r);
 		skip();
