@@ -336,13 +336,12 @@ static __attribute__((noinline)) int look_up_softirq(void *ctx)
 }
 
 /* Does the thread that runs here make this wake-up itself? Not on the stack of interrupts, and on its own not in an
- * interrupt that came while it ran the program; ksoftirqd does nothing but what interrupts left undone, and an idle CPU
- * nothing else either. */
+ * interrupt that came while it ran the program; ksoftirqd does nothing but what interrupts left undone. */
 static __always_inline int is_by_thread(struct task_struct *current, int is_on_own_stack)
 {
 	__u64 comm;
 
-	if (!is_on_own_stack || !current->pid)
+	if (!is_on_own_stack)
 		return 0;
 	if (!(current->flags & PF_KTHREAD))
 		return is_in_call(current);
@@ -350,7 +349,7 @@ static __always_inline int is_by_thread(struct task_struct *current, int is_on_o
 	return comm != KSOFTIRQ;
 }
 
-static __always_inline void look_up(void *ctx, int is_by_interrupt, struct task_struct *task,
+static __always_inline void look_up(void *ctx, int is_on_own_stack, struct task_struct *task,
 				    const struct cpu_state *cpu, struct woken_by *by)
 {
 	int found = look_up_softirq(ctx), is_backlog = found & BACKLOG;
@@ -359,7 +358,7 @@ static __always_inline void look_up(void *ctx, int is_by_interrupt, struct task_
 	if (found & CUT)
 		__sync_fetch_and_add(&n_unclear, 1);
 	if (by->context == VP_CONTEXT_TASK) {
-		if (is_by_interrupt) { /* a hard interrupt that has no tracepoint */
+		if (!is_on_own_stack) { /* a hard interrupt that has no tracepoint */
 			by->context = VP_CONTEXT_HARDIRQ;
 			by->is_thread = 0;
 		}
@@ -401,13 +400,14 @@ static __always_inline void find_waker(void *ctx, struct task_struct *current, s
 	see_network(by, task);
 #ifdef __TARGET_ARCH_x86
 	if (by->context == VP_CONTEXT_TASK && *(volatile __u32 *)&softirqs.are_known) {
-		int is_on_own_stack = is_on_stack_of(ctx, current);
+		/* An idle CPU's thread makes none, whatever stack an interrupt has there. */
+		int is_on_own_stack = current->pid && is_on_stack_of(ctx, current);
 		__u64 began;
 
 		if (is_by_thread(current, is_on_own_stack))
 			return;
 		began = begin_cost();
-		look_up(ctx, !is_on_own_stack || !current->pid, task, cpu, by);
+		look_up(ctx, is_on_own_stack, task, cpu, by);
 		end_cost(began);
 	}
 #endif
