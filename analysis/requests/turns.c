@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/requests/turns.h"
 
+#include "analysis/requests/reply_ends.h"
 #include "common/search.h"
 
 #define JOINED_MOST 8 /* turns; a loop mostly gets done with all that it received in a few */
@@ -33,6 +34,7 @@ struct gathering {
 	const struct vprof_exchanges *x;
 	const struct vprof_agreement *a;
 	const unsigned char *joins;
+	unsigned char *at_end;	/* of each exchange: a call whose reply is complete when its connection ends */
 	uint32_t transfer;	/* that is looked at */
 	struct turn *turns;	/* of each thread */
 	uint32_t *last_reply;	/* of each connection: exchange of which its client received last; VPROF_NONE */
@@ -316,6 +318,10 @@ static int receive_end(struct gathering *g, const struct vprof_transfer *t)
 	uint32_t call = g->last_reply[g->connections->of_socket.v[t->socket]];
 	const struct turn *turn = &g->turns[t->thread];
 
+	if (call != VPROF_NONE && g->at_end[call]) {
+		g->last_reply[g->connections->of_socket.v[t->socket]] = VPROF_NONE; /* it ends once */
+		return receive(g, t->thread, call, 1);
+	}
 	if (call == VPROF_NONE || (place_of(&turn->pending, call, 1) == turn->pending.n &&
 				   (turn->sent.n || place_of(&turn->received, call, 1) == turn->received.n)))
 		return VPROF_OK;
@@ -334,6 +340,8 @@ static int take(struct gathering *g, const struct vprof_transfer *t, uint32_t nu
 		return VPROF_OK; /* the rest of a request that it replied to before it had read it */
 	if (!t->is_send && is_client)
 		g->last_reply[e->connection] = number;
+	if (!t->is_send && is_client && g->at_end[number])
+		return VPROF_OK;
 	if (!t->is_send)
 		return is_client && e->client.request_thread == VPROF_NONE ? VPROF_OK :
 									     receive(g, t->thread, number, is_client);
@@ -422,7 +430,9 @@ int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_histor
 	g.last_reply = malloc((connections->v.n + 1) * sizeof *g.last_reply);
 	g.is_sent = calloc(x->v.n + 1, 1);
 	g.led_to = malloc((x->v.n + 1) * sizeof *g.led_to);
-	if (g.turns && g.last_reply && g.is_sent && g.led_to) {
+	g.at_end = malloc(x->v.n + 1);
+	if (g.turns && g.last_reply && g.is_sent && g.led_to && g.at_end &&
+	    !vprof_reply_ends_find(g.at_end, h, connections, x, a)) {
 		memset(g.last_reply, 0xff, connections->v.n * sizeof *g.last_reply); /* VPROF_NONE */
 		memset(g.led_to, 0xff, x->v.n * sizeof *g.led_to);
 		ret = gather(&g);
@@ -431,6 +441,7 @@ int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_histor
 	free(g.last_reply);
 	free(g.is_sent);
 	free(g.led_to);
+	free(g.at_end);
 	VPROF_ARRAY_RELEASE(&g.connects);
 	return ret;
 }

@@ -108,6 +108,41 @@ static void test_end_of_connection(void **state)
 	expect_calls_of_both(end_of_connection);
 }
 
+/* The bytes of both replies come before either ends, and lead to nothing: each is passed on once its connection has
+ * ended. The order of calls, and that in which the bytes came, would name the other request. */
+static size_t wait_for_end(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	return (size_t)snprintf(to, size,
+				"conn y%u one two\nconn w%u one two\n"
+				"%u one.l < x 10\n%u one.l < z 10\n%u one.l > w%u 5\n%u one.l > y%u 5\n"
+				"%u one.l < v 10\n%u one.l > v 5\n"
+				"%u two.1 < y%u 5\n%u two.2 < w%u 5\n%u two.2 > w%u 5\n%u two.1 > y%u 5\n"
+				"%u one.l < y%u 5\n%u one.l < w%u 5\n"
+				"%u one.l < w%u 0\n%u one.l > z 10\n"
+				"%u one.l < y%u 0\n%u one.l > x 10\n",
+				i, i, t, t + 1, t + 2, i, t + 3, i, t + 4, t + 5, t + 6, i, t + 7, i, t + 8, i, t + 9,
+				i, t + 10, i, t + 11, i, t + 12, i, t + 13, t + 14, i, t + 15);
+}
+
+static void test_wait_for_end(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_all(&s, "conn v - one\n", wait_for_end);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[16], w[16], link[32];
+
+		snprintf(y, sizeof y, "y%u", i);
+		snprintf(link, sizeof link, "x.%u matched", i);
+		assert_string_equal(socket_text_link(&s, y, 0), link);
+		snprintf(w, sizeof w, "w%u", i);
+		snprintf(link, sizeof link, "z.%u matched", i);
+		assert_string_equal(socket_text_link(&s, w, 0), link);
+	}
+	socket_text_release(&s);
+}
+
 /* Calls one after the other, while those for another request are under way; the end of an idle connection comes between
  * and changes nothing. */
 static size_t call_again(char *to, size_t size, uint32_t i, uint32_t t)
@@ -556,6 +591,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connect_without_waiting),
 		cmocka_unit_test(test_end_of_connection),
+		cmocka_unit_test(test_wait_for_end),
 		cmocka_unit_test(test_call_again),
 		cmocka_unit_test(test_batches),
 		cmocka_unit_test(test_read_after_reply),
