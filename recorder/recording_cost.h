@@ -24,7 +24,7 @@ struct vprof_cost_figures {
 	uint64_t n_events; /* those in the rings */
 	uint64_t n_interrupts;
 	uint64_t n_done[VPROF_DONE_COUNT];
-	int misses_sent; /* packets are not followed now, and not counted */
+	int misses_sent; /* packets that are sent are not counted now */
 };
 
 struct vprof_cost_sums {

@@ -104,9 +104,8 @@ static void detach(struct bpf_link **link)
 	*link = NULL;
 }
 
-static void detach_all(struct record_bpf *bpf)
+static void detach_all_but_send(struct record_bpf *bpf)
 {
-	detach(&bpf->links.record_send);
 	detach(&bpf->links.record_receive);
 	detach(&bpf->links.enter_softirq);
 	detach(&bpf->links.leave_softirq);
@@ -116,7 +115,7 @@ static void leave(struct vprof_soft_interrupts *s)
 {
 	__atomic_store_n(&s->bpf->bss->softirqs.are_known, 1, __ATOMIC_SEQ_CST);
 	set_following(s, 0);
-	detach_all(s->bpf);
+	detach_all_but_send(s->bpf);
 	s->is_left = 1;
 }
 
@@ -129,11 +128,12 @@ static void follow(struct vprof_soft_interrupts *s)
 	bpf->links.leave_softirq = bpf_program__attach(bpf->progs.leave_softirq);
 	bpf->links.enter_softirq = bpf->links.leave_softirq ? bpf_program__attach(bpf->progs.enter_softirq) : NULL;
 	bpf->links.record_receive = bpf_program__attach(bpf->progs.record_receive);
-	bpf->links.record_send = bpf_program__attach(bpf->progs.record_send);
+	if (!bpf->links.record_send)
+		bpf->links.record_send = bpf_program__attach(bpf->progs.record_send);
 	s->is_left = !bpf->links.enter_softirq || !bpf->links.record_receive || !bpf->links.record_send;
 	if (s->is_left) {
 		set_following(s, 0);
-		detach_all(bpf);
+		detach_all_but_send(bpf);
 	}
 }
 
@@ -177,7 +177,7 @@ static int is_dear(uint64_t price, uint64_t n_packets)
 	return price > PRICE_MIN && price * LOOK_UP_PRICE > n_packets / 2;
 }
 
-void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait)
+void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int counts_sent)
 {
 	struct vprof_packets packets;
 	uint64_t price;
@@ -186,6 +186,8 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 	if ((!s->may_leave && !s->is_left) || now_ns - s->looked_ns < LOOK_NS)
 		return;
 	s->looked_ns = now_ns;
+	if (s->is_left && !counts_sent)
+		detach(&s->bpf->links.record_send);
 	is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
 	price = price_of_look_ups(s->bpf);
 	if (!is_clear || packets.others != s->packets.others || !s->others_ns) {
@@ -197,7 +199,7 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 		s->until_ns = now_ns + s->patience_ns;
 		s->patience_ns = s->patience_ns < PATIENCE_MAX_NS ? 2 * s->patience_ns : PATIENCE_MAX_NS;
 		follow(s);
-	} else if (!s->is_left && !can_wait && now_ns > s->until_ns && now_ns - s->others_ns > QUIET_NS) {
+	} else if (!s->is_left && now_ns > s->until_ns && now_ns - s->others_ns > QUIET_NS) {
 		leave(s);
 	}
 	s->packets = packets;

@@ -41,8 +41,9 @@ int vprof_soft_interrupts_can_look_up(void);
 void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf,
 				 const struct vprof_kernel_symbols *symbols);
 
-/* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. can_wait: they are not to be left yet. */
-void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int can_wait);
+/* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. counts_sent: packets that are sent are to be counted
+ * even where the others are left. */
+void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int counts_sent);
 
 /* Of the text of /proc/net/dev. */
 struct vprof_packets vprof_count_packets(const char *text);

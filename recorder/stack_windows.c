@@ -25,7 +25,7 @@ static void get_figures(const struct vprof_stack_windows *w, struct vprof_cost_f
 	uint64_t now = vprof_clock_monotonic_ns(), n_events, n_lost;
 
 	vprof_rings_count(w->rings, &n_events, &n_lost);
-	*f = (struct vprof_cost_figures){ .n_events = n_events + n_lost, .misses_sent = !w->bpf->data->following };
+	*f = (struct vprof_cost_figures){ .n_events = n_events + n_lost, .misses_sent = !w->bpf->links.record_send };
 	for (size_t i = 0; i < sizeof w->bpf->bss->accounts / sizeof *w->bpf->bss->accounts; i++) {
 		const volatile struct vp_ring_account *a = &w->bpf->bss->accounts[i];
 		uint64_t since = a->since_ns;
