@@ -186,8 +186,6 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 	if ((!s->may_leave && !s->is_left) || now_ns - s->looked_ns < LOOK_NS)
 		return;
 	s->looked_ns = now_ns;
-	if (s->is_left && !counts_sent)
-		detach(&s->bpf->links.record_send);
 	is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
 	price = price_of_look_ups(s->bpf);
 	if (!is_clear || packets.others != s->packets.others || !s->others_ns) {
@@ -202,6 +200,8 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 	} else if (!s->is_left && now_ns > s->until_ns && now_ns - s->others_ns > QUIET_NS) {
 		leave(s);
 	}
+	if (s->is_left && !counts_sent)
+		detach(&s->bpf->links.record_send);
 	s->packets = packets;
 	s->price = price;
 }

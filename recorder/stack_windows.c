@@ -211,7 +211,7 @@ void vprof_stack_windows_stop(struct vprof_stack_windows *w)
 
 int vprof_stack_windows_count_packets(const struct vprof_stack_windows *w)
 {
-	return w->n <= PACKETS_COUNTED;
+	return !w->by_hand && w->n <= PACKETS_COUNTED;
 }
 
 double vprof_stack_windows_observed_s(const struct vprof_stack_windows *w)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/requests/reply_ends.h"
 
-#define WAITS_LEAST 0.9 /* of replies that follow bytes or the end, those that follow the end */
+#define APART_LEAST 0.7 /* where bytes and end come apart, of what follows either that which follows the end */
+#define ALL_LEAST 0.9	/* of all that follows either */
+#define TESTS_RIGHT 0.5 /* as if one more had followed the end half of the time: four of four are enough */
+#define TESTS_SEEN 1.0
 
-enum part { PART_NONE, PART_BYTES, PART_END };
+enum part { PART_NONE, PART_BYTES, PART_END, PART_BOTH }; /* both: the end came right after the bytes */
 
 struct last { /* what a thread received last, if it has sent nothing since */
 	enum part part;
 	uint32_t call;
 };
 
-struct count { /* replies that were sent right after bytes, and right after the end, of a reply to a call */
-	uint64_t n_bytes, n_end;
+struct count { /* what was sent right after one of these parts of a reply */
+	uint64_t n_after[PART_BOTH + 1];
 };
 
 struct search {
@@ -23,7 +26,7 @@ struct search {
 	uint32_t *last_call;	  /* of each connection: whose reply was received last; VPROF_NONE */
 	unsigned char *is_parted; /* of each call: its reply was received in several parts */
 	struct last *threads;
-	struct count (*programs)[2]; /* replies received at once; in parts */
+	struct count (*programs)[2]; /* called: replies received in one part; in several */
 };
 
 /* The call whose reply a transfer ends or adds to; VPROF_NONE. Notes what its connection received last. */
@@ -34,8 +37,12 @@ static uint32_t call_of(struct search *s, size_t transfer, enum part *part)
 	uint32_t connection = s->connections->of_socket.v[t->socket];
 	const struct vprof_exchange *e;
 
-	if (t->is_send || connection == VPROF_NONE || s->connections->v.v[connection].client != t->socket)
+	if (connection == VPROF_NONE || s->connections->v.v[connection].client != t->socket)
 		return VPROF_NONE;
+	if (t->is_send) {
+		s->last_call[connection] = VPROF_NONE; /* what ends after it is another's */
+		return VPROF_NONE;
+	}
 	if (!t->n_bytes) {
 		*part = PART_END;
 		return s->last_call[connection];
@@ -67,22 +74,45 @@ static void find_ends(struct search *s)
 		if (call == VPROF_NONE || vprof_agreement_is_synchronous(s->a, t->thread))
 			continue;
 		if (part == PART_END)
-			s->at_end[call] = 1;
+			s->at_end[call] = t->thread == s->x->v.v[call].client.reply_thread;
 		else if (vprof_transfer_time(t) != s->x->v.v[call].client.reply_from)
 			s->is_parted[call] = 1;
 	}
 }
 
-static int is_reply(const struct search *s, size_t transfer)
+/* A reply, or a call on a connection that is used again; on a new one the first is sent when it has been made. Not a
+ * reply to a request that came before the previous one on its connection was replied to: that may be its reason. */
+static int follows_from_something(const struct search *s, size_t transfer, int may_be_call)
 {
 	const struct vprof_transfer *t = &s->h->transfers.v[transfer];
 	struct vprof_exchange_span span = s->x->of_transfer.v[transfer];
+	const struct vprof_exchange *e;
+	int is_first;
 
-	return t->is_send && span.first <= span.last &&
-	       vprof_transfer_part(s->connections, t, &s->x->v.v[span.first]) == VPROF_PART_REPLY_SENT;
+	if (!t->is_send || span.first > span.last)
+		return 0;
+	e = &s->x->v.v[span.first];
+	is_first = !span.first || e[-1].connection != e->connection;
+	switch (vprof_transfer_part(s->connections, t, e)) {
+	case VPROF_PART_REPLY_SENT:
+		return is_first || e[-1].server.reply_to <= e->server.request_from;
+	case VPROF_PART_REQUEST_SENT:
+		return may_be_call && !is_first;
+	default:
+		return 0;
+	}
 }
 
-static void count_replies(struct search *s)
+/* By whom it calls, where that was recorded, since one program may call others that end replies otherwise. */
+static struct count *count_of(const struct search *s, uint32_t call)
+{
+	const struct vprof_exchange *e = &s->x->v.v[call];
+	uint32_t thread = e->server.request_thread == VPROF_NONE ? e->client.request_thread : e->server.request_thread;
+
+	return &s->programs[s->a->threads[thread].program][s->is_parted[call]];
+}
+
+static void count_sent(struct search *s)
 {
 	forget_calls(s);
 	for (size_t i = 0; i < s->h->transfers.n; i++) {
@@ -90,24 +120,27 @@ static void count_replies(struct search *s)
 		struct last *last = &s->threads[t->thread];
 		enum part part = PART_NONE;
 		uint32_t call = call_of(s, i, &part);
+		int is_with_bytes = part == PART_END && last->part == PART_BYTES && last->call == call;
 
-		if (last->part != PART_NONE && is_reply(s, i)) {
-			struct count *c = &s->programs[s->a->threads[t->thread].program][s->is_parted[last->call]];
-
-			c->n_bytes += last->part == PART_BYTES;
-			c->n_end += last->part == PART_END;
-		}
-		*last = (struct last){ call != VPROF_NONE && s->at_end[call] ? part : PART_NONE, call };
+		if (last->part != PART_NONE && follows_from_something(s, i, last->part == PART_BYTES))
+			count_of(s, last->call)->n_after[last->part]++;
+		if (call == VPROF_NONE || !s->at_end[call])
+			part = PART_NONE;
+		else if (is_with_bytes)
+			part = PART_BOTH;
+		*last = (struct last){ part, call };
 	}
 }
 
 /* Does the program that made the call wait for the end? */
 static int waits(const struct search *s, uint32_t call)
 {
-	uint32_t program = s->a->threads[s->x->v.v[call].client.request_thread].program;
-	const struct count *c = &s->programs[program][s->is_parted[call]];
+	const struct count *c = count_of(s, call);
+	double n_bytes = (double)c->n_after[PART_BYTES], n_end = (double)c->n_after[PART_END],
+	       n_all_ends = n_end + (double)c->n_after[PART_BOTH];
 
-	return c->n_end && (double)c->n_end >= WAITS_LEAST * (double)(c->n_end + c->n_bytes);
+	return n_end > 0 && n_end >= APART_LEAST * (n_end + n_bytes) &&
+	       n_all_ends + TESTS_RIGHT >= ALL_LEAST * (n_all_ends + n_bytes + TESTS_SEEN);
 }
 
 int vprof_reply_ends_find(unsigned char *at_end, const struct vprof_socket_history *h,
@@ -124,7 +157,7 @@ int vprof_reply_ends_find(unsigned char *at_end, const struct vprof_socket_histo
 	s.programs = calloc(h->processes.n + 1, sizeof *s.programs);
 	if (s.last_call && s.is_parted && s.threads && s.programs) {
 		find_ends(&s);
-		count_replies(&s);
+		count_sent(&s);
 		for (uint32_t i = 0; i < x->v.n; i++)
 			at_end[i] = at_end[i] && waits(&s, i);
 		ret = VPROF_OK;

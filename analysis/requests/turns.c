@@ -315,11 +315,13 @@ static void end_reply(struct gathering *g, const struct vprof_transfer *t, uint3
  * idle connection. */
 static int receive_end(struct gathering *g, const struct vprof_transfer *t)
 {
-	uint32_t call = g->last_reply[g->connections->of_socket.v[t->socket]];
+	uint32_t connection = g->connections->of_socket.v[t->socket], call = g->last_reply[connection];
 	const struct turn *turn = &g->turns[t->thread];
 
 	if (call != VPROF_NONE && g->at_end[call]) {
-		g->last_reply[g->connections->of_socket.v[t->socket]] = VPROF_NONE; /* it ends once */
+		if (g->connections->v.v[connection].client != t->socket)
+			return VPROF_OK;		/* the client has closed its direction */
+		g->last_reply[connection] = VPROF_NONE; /* it ends once */
 		return receive(g, t->thread, call, 1);
 	}
 	if (call == VPROF_NONE || (place_of(&turn->pending, call, 1) == turn->pending.n &&

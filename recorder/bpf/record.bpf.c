@@ -659,7 +659,8 @@ SEC("tp_btf/net_dev_xmit")
 int BPF_PROG(record_send, struct sk_buff *skb, int result, struct net_device *dev, unsigned int n_bytes)
 {
 	count_sent();
-	if (!result && !(dev->flags & IFF_LOOPBACK))
+	/* Where they are not followed, it is not known either in whose name a packet is sent. */
+	if (!result && *(volatile __u32 *)&following && !(dev->flags & IFF_LOOPBACK))
 		tell_packet(VP_KIND_KERNEL_NET_SEND, dev->ifindex, n_bytes);
 	return 0;
 }
