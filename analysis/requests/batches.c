@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/requests/message_lengths.h"
+#include "analysis/requests/reply_ends.h"
 #include "analysis/requests/turns.h"
 #include "common/search.h"
 
@@ -536,13 +537,14 @@ int vprof_batches_match(struct vprof_batches *b, const struct vprof_socket_histo
 			const struct vprof_agreement *a)
 {
 	struct matching m = { .b = b, .h = h, .x = x, .a = a, .joins = calloc(h->transfers.n + 1, 1) };
-	int ret = m.joins ? VPROF_OK : VPROF_ERR_NOMEM;
+	unsigned char *at_end = malloc(x->v.n + 1);
+	int ret = m.joins && at_end ? vprof_reply_ends_find(at_end, h, connections, x, a) : VPROF_ERR_NOMEM;
 
 	memset(b, 0, sizeof *b);
 	for (int attempt = 0; !ret; attempt++) {
 		ret = allocate(&m);
 		if (!ret)
-			ret = vprof_turns_find(&m.turns, h, connections, x, a, m.joins);
+			ret = vprof_turns_find(&m.turns, h, connections, x, a, m.joins, at_end);
 		if (!ret)
 			ret = solve(&m);
 		if (ret || attempt == JOINS_MOST || !find_joins(&m))
@@ -553,6 +555,7 @@ int vprof_batches_match(struct vprof_batches *b, const struct vprof_socket_histo
 	}
 	vprof_turns_release(&m.turns);
 	free(m.joins);
+	free(at_end);
 	return ret;
 }
 

@@ -80,24 +80,22 @@ static void find_ends(struct search *s)
 	}
 }
 
-/* A reply, or a call on a connection that is used again; on a new one the first is sent when it has been made. Not a
- * reply to a request that came before the previous one on its connection was replied to: that may be its reason. */
+/* A reply, or a call on a connection that is used again; on a new one the first is sent when it has been made. A reply
+ * to a request that waited behind another may follow from that one's. */
 static int follows_from_something(const struct search *s, size_t transfer, int may_be_call)
 {
 	const struct vprof_transfer *t = &s->h->transfers.v[transfer];
 	struct vprof_exchange_span span = s->x->of_transfer.v[transfer];
 	const struct vprof_exchange *e;
-	int is_first;
 
 	if (!t->is_send || span.first > span.last)
 		return 0;
 	e = &s->x->v.v[span.first];
-	is_first = !span.first || e[-1].connection != e->connection;
 	switch (vprof_transfer_part(s->connections, t, e)) {
 	case VPROF_PART_REPLY_SENT:
-		return is_first || e[-1].server.reply_to <= e->server.request_from;
+		return !vprof_exchange_is_behind(s->x, span.first, e->server.request_from);
 	case VPROF_PART_REQUEST_SENT:
-		return may_be_call && !is_first;
+		return may_be_call && span.first && e[-1].connection == e->connection;
 	default:
 		return 0;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/requests/turns.h"
 
-#include "analysis/requests/reply_ends.h"
 #include "common/search.h"
 
 #define JOINED_MOST 8 /* turns; a loop mostly gets done with all that it received in a few */
@@ -34,7 +33,7 @@ struct gathering {
 	const struct vprof_exchanges *x;
 	const struct vprof_agreement *a;
 	const unsigned char *joins;
-	unsigned char *at_end;	/* of each exchange: a call whose reply is complete when its connection ends */
+	const unsigned char *at_end;
 	uint32_t transfer;	/* that is looked at */
 	struct turn *turns;	/* of each thread */
 	uint32_t *last_reply;	/* of each connection: exchange of which its client received last; VPROF_NONE */
@@ -257,15 +256,6 @@ static int end_turn(struct gathering *g, uint32_t thread)
 	return VPROF_OK;
 }
 
-/* Most servers work on the requests of a connection one after the other, and all reply to them in their order. */
-static int is_behind(const struct gathering *g, uint32_t exchange, uint64_t now)
-{
-	const struct vprof_exchange *e = &g->x->v.v[exchange], *before = exchange ? e - 1 : e;
-
-	return exchange && before->connection == e->connection && vprof_exchange_is_visit(before) &&
-	       before->server.reply_left >= now;
-}
-
 static void block(struct turn *t, uint32_t exchange)
 {
 	if (t->blocked.n == VPROF_TURN_MOST)
@@ -281,7 +271,7 @@ static int receive(struct gathering *g, uint32_t thread, uint32_t exchange, int 
 		return VPROF_ERR_NOMEM;
 	t->is_sending = 0;
 	take_out(&t->pending, place_of(&t->pending, exchange, is_call));
-	if (!is_call && is_behind(g, exchange, vprof_transfer_time(&g->h->transfers.v[g->transfer])))
+	if (!is_call && vprof_exchange_is_behind(g->x, exchange, vprof_transfer_time(&g->h->transfers.v[g->transfer])))
 		block(t, exchange);
 	else
 		add(t, &t->received, exchange, is_call);
@@ -422,9 +412,11 @@ static int gather(struct gathering *g)
 
 int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_history *h,
 		     const struct vprof_connections *connections, const struct vprof_exchanges *x,
-		     const struct vprof_agreement *a, const unsigned char *joins)
+		     const struct vprof_agreement *a, const unsigned char *joins, const unsigned char *at_end)
 {
-	struct gathering g = { .found = turns, .h = h, .connections = connections, .x = x, .a = a, .joins = joins };
+	struct gathering g = {
+		.found = turns, .h = h, .connections = connections, .x = x, .a = a, .joins = joins, .at_end = at_end
+	};
 	int ret = VPROF_ERR_NOMEM;
 
 	memset(turns, 0, sizeof *turns);
@@ -432,9 +424,7 @@ int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_histor
 	g.last_reply = malloc((connections->v.n + 1) * sizeof *g.last_reply);
 	g.is_sent = calloc(x->v.n + 1, 1);
 	g.led_to = malloc((x->v.n + 1) * sizeof *g.led_to);
-	g.at_end = malloc(x->v.n + 1);
-	if (g.turns && g.last_reply && g.is_sent && g.led_to && g.at_end &&
-	    !vprof_reply_ends_find(g.at_end, h, connections, x, a)) {
+	if (g.turns && g.last_reply && g.is_sent && g.led_to) {
 		memset(g.last_reply, 0xff, connections->v.n * sizeof *g.last_reply); /* VPROF_NONE */
 		memset(g.led_to, 0xff, x->v.n * sizeof *g.led_to);
 		ret = gather(&g);
@@ -443,7 +433,6 @@ int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_histor
 	free(g.last_reply);
 	free(g.is_sent);
 	free(g.led_to);
-	free(g.at_end);
 	VPROF_ARRAY_RELEASE(&g.connects);
 	return ret;
 }

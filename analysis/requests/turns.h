@@ -35,11 +35,12 @@ struct vprof_turns {
 };
 
 /* The turns whose reasons are known, of threads that are not synchronous. joins[transfers + 1]: the turn that it ended
- * is not to be taken for one of which other things received led to nothing, but to be joined with those after it. The
- * history must be sorted. OK or NOMEM; to be released in any case. O(transfers). */
+ * is not to be taken for one of which other things received led to nothing, but to be joined with those after it.
+ * at_end[exchanges]: see vprof_reply_ends_find(). The history must be sorted. OK or NOMEM; to be released in any case.
+ * O(transfers). */
 int vprof_turns_find(struct vprof_turns *turns, const struct vprof_socket_history *h,
 		     const struct vprof_connections *connections, const struct vprof_exchanges *x,
-		     const struct vprof_agreement *a, const unsigned char *joins);
+		     const struct vprof_agreement *a, const unsigned char *joins, const unsigned char *at_end);
 void vprof_turns_release(struct vprof_turns *turns);
 
 #endif

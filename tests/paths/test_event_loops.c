@@ -50,6 +50,15 @@ static void expect_round(const struct socket_text *s, uint32_t i, const char *x_
 		assert_int_not_equal(s->found.trees.requests.v[k].state, VPROF_REQUEST_AMBIGUOUS);
 }
 
+static void expect_link(const struct socket_text *s, const char *call, uint32_t nth, const char *visit, uint32_t i,
+			const char *how)
+{
+	char wanted[32];
+
+	snprintf(wanted, sizeof wanted, "%s.%u %s", visit, i, how);
+	assert_string_equal(socket_text_link(s, call, nth), wanted);
+}
+
 /* In every round the request that came by x called over y, and that by z over w. */
 static void expect_calls_of_both(size_t (*events)(char *to, size_t size, uint32_t i, uint32_t t))
 {
@@ -131,14 +140,12 @@ static void test_wait_for_end(void **state)
 	(void)state;
 	find_all(&s, "conn v - one\n", wait_for_end);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		char y[16], w[16], link[32];
+		char y[16], w[16];
 
 		snprintf(y, sizeof y, "y%u", i);
-		snprintf(link, sizeof link, "x.%u matched", i);
-		assert_string_equal(socket_text_link(&s, y, 0), link);
 		snprintf(w, sizeof w, "w%u", i);
-		snprintf(link, sizeof link, "z.%u matched", i);
-		assert_string_equal(socket_text_link(&s, w, 0), link);
+		expect_link(&s, y, 0, "x", i, "matched");
+		expect_link(&s, w, 0, "z", i, "matched");
 	}
 	socket_text_release(&s);
 }
@@ -197,13 +204,12 @@ static void test_batches(void **state)
 	(void)state;
 	find_rounds(&s, "conn y one two\nconn w one two\n", batches);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		char y[16], w[16], link[32];
+		char y[16], w[16];
 
 		snprintf(y, sizeof y, "y.%u", i);
 		snprintf(w, sizeof w, "w.%u", i);
 		expect_round(&s, i, y, w);
-		snprintf(link, sizeof link, "x.%u %s", i, i == ROUNDS - 1 ? "order" : "matched");
-		assert_string_equal(socket_text_link(&s, "y", i), link);
+		expect_link(&s, "y", i, "x", i, i == ROUNDS - 1 ? "order" : "matched");
 	}
 	assert_true(s.found.trees.requests.v[2 * ROUNDS - 1].confidence < 0.99F);
 	socket_text_release(&s);

@@ -85,6 +85,16 @@ static inline int vprof_exchange_is_visit(const struct vprof_exchange *e)
 	       e->server.request_thread != VPROF_NONE && e->server.reply_thread != VPROF_NONE;
 }
 
+/* Did its request come, or wait, before the one ahead of it on its connection was replied to? t: until when. Most
+ * servers work on the requests of a connection one after the other, and all reply to them in their order. */
+static inline int vprof_exchange_is_behind(const struct vprof_exchanges *x, uint32_t exchange, uint64_t t)
+{
+	const struct vprof_exchange *e = &x->v.v[exchange], *before = exchange ? e - 1 : e;
+
+	return exchange && before->connection == e->connection && vprof_exchange_is_visit(before) &&
+	       before->server.reply_left >= t;
+}
+
 /* Of the request, as that end saw it. */
 static inline int vprof_transfer_is_first(const struct vprof_transfer *t, const struct vprof_exchange_end *end)
 {
