@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "common/search.h"
+
 #define STRETCHES 64
 #define DRIFT_MOST 1e-3 /* clocks are at most 500 ppm off, each */
 #define STEPS 60	/* of a search by thirds or halves */
@@ -44,38 +46,69 @@ static struct pair *pair_of(struct pairs *all, uint32_t x, uint32_t y)
 	return p;
 }
 
-/* A message that was sent at `sent` by the one clock and received at `received` by the other. */
-static void take_message(struct pair *p, uint32_t from, uint64_t sent, uint64_t received, take_bound *take)
+/* What one call sent between hosts, or received. */
+struct passing {
+	uint64_t stream, end, time; /* where its last byte is; by its host's clock */
+	uint32_t host;
+	uint8_t is_receive;
+};
+
+struct passings {
+	VPROF_ARRAY(struct passing) v; /* by stream and place; who receives a byte comes after who sent it */
+};
+
+static int order_passings(const void *a, const void *b)
 {
-	if (from == p->a)
-		take(p, (double)sent, (double)received - (double)sent, 1);
-	else
-		take(p, (double)received, (double)sent - (double)received, 0);
+	const struct passing *x = a, *y = b;
+
+	return x->stream != y->stream ? vprof_u64_order(x->stream, y->stream) :
+	       x->end != y->end	      ? vprof_u64_order(x->end, y->end) :
+					(int)x->is_receive - (int)y->is_receive;
 }
 
-static int each_message(struct pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c,
-			const struct vprof_exchanges *x, take_bound *take)
+static int gather_passings(struct passings *all, const struct vprof_socket_history *h,
+			   const struct vprof_connections *c)
 {
-	for (size_t i = 0; i < x->v.n; i++) {
-		const struct vprof_exchange *e = &x->v.v[i];
-		const struct vprof_connection *connection = &c->v.v[e->connection];
-		uint32_t client, server;
-		struct pair *p;
+	for (size_t i = 0; i < h->transfers.n; i++) {
+		const struct vprof_transfer *t = &h->transfers.v[i];
+		const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
+		struct passing p = { .time = vprof_transfer_time(t),
+				     .host = h->sockets.v[t->socket].host,
+				     .is_receive = !t->is_send },
+			       *added;
 
-		if (connection->client == VPROF_NONE || connection->server == VPROF_NONE || e->flags)
+		if (!vprof_connections_place(c, t, &p.stream, &p.end) ||
+		    h->sockets.v[connection->client].host == h->sockets.v[connection->server].host)
 			continue;
-		client = h->sockets.v[connection->client].host;
-		server = h->sockets.v[connection->server].host;
-		if (client == server || e->client.request_thread == VPROF_NONE ||
-		    e->server.request_thread == VPROF_NONE)
-			continue;
-		p = pair_of(all, client, server);
-		if (!p)
+		p.end += t->n_bytes;
+		added = VPROF_PUSH(&all->v);
+		if (!added)
 			return VPROF_ERR_NOMEM;
-		/* A send counts from when its last packet left: whoever has all of the request has that. */
-		take_message(p, client, e->client.request_from, e->server.request_to, take);
-		if (e->server.reply_thread != VPROF_NONE && e->client.reply_thread != VPROF_NONE)
-			take_message(p, server, e->server.reply_from, e->client.reply_from, take);
+		*added = p;
+	}
+	return vprof_array_sort(all->v.v, all->v.n, sizeof *all->v.v, order_passings) ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+/* Each send with the receive that had its last byte. */
+static int each_message(struct pairs *all, const struct passings *passings, take_bound *take)
+{
+	const struct passing *received = NULL;
+
+	for (size_t i = passings->v.n; i-- > 0;) {
+		const struct passing *p = &passings->v.v[i];
+		struct pair *pair;
+
+		if (p->is_receive)
+			received = p;
+		if (p->is_receive || !received || received->stream != p->stream)
+			continue;
+		pair = pair_of(all, p->host, received->host);
+		if (!pair)
+			return VPROF_ERR_NOMEM;
+		if (p->host == pair->a)
+			take(pair, (double)p->time, (double)received->time - (double)p->time, 1);
+		else
+			take(pair, (double)received->time, (double)p->time - (double)received->time, 0);
 	}
 	return VPROF_OK;
 }
@@ -187,15 +220,18 @@ static void settle(struct pair *p)
 	p->drift_error = fmax(fastest - p->drift, p->drift - slowest);
 }
 
-static int find_pairs(struct pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c,
-		      const struct vprof_exchanges *x)
+static int find_pairs(struct pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c)
 {
-	int ret = each_message(all, h, c, x, take_range);
+	struct passings passings = { 0 };
+	int ret = gather_passings(&passings, h, c);
 
 	if (!ret)
-		ret = each_message(all, h, c, x, take_stretch);
+		ret = each_message(all, &passings, take_range);
+	if (!ret)
+		ret = each_message(all, &passings, take_stretch);
 	for (size_t i = 0; i < all->v.n && !ret; i++)
 		settle(&all->v.v[i]);
+	VPROF_ARRAY_RELEASE(&passings.v);
 	return ret;
 }
 
@@ -242,10 +278,11 @@ static void chain_all(struct vprof_host_clocks *clocks, const struct pairs *all)
 }
 
 int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_socket_history *h,
-			   const struct vprof_connections *c, const struct vprof_exchanges *x)
+			   const struct vprof_connections *c)
 {
 	struct pairs all = { .number = calloc(h->hosts.n * h->hosts.n + 1, sizeof *all.number), .n_hosts = h->hosts.n };
 	int ret = all.number ? VPROF_OK : VPROF_ERR_NOMEM;
+	uint32_t first = VPROF_NONE;
 
 	memset(clocks, 0, sizeof *clocks);
 	for (size_t i = 0; i < h->hosts.n && !ret; i++) {
@@ -257,9 +294,11 @@ int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_
 			clock->via = VPROF_NONE;
 	}
 	if (!ret)
-		ret = find_pairs(&all, h, c, x);
+		ret = find_pairs(&all, h, c);
 	if (!ret && clocks->v.n) {
-		clocks->v.v[all.v.n ? all.v.v[0].a : 0].is_known = 1;
+		for (size_t i = 0; i < all.v.n; i++)
+			first = all.v.v[i].a < first ? all.v.v[i].a : first;
+		clocks->v.v[all.v.n ? first : 0].is_known = 1;
 		chain_all(clocks, &all);
 	}
 	VPROF_ARRAY_RELEASE(&all.v);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far the hosts' clocks are from one another, from the messages between them.
  *
- * No message arrives before it was sent. So each request from host A to host B bounds from above how far B's clock is
- * ahead of A's, and each reply from below. Of each stretch of the recording the tightest bounds count. Between all of
+ * No message arrives before it was sent. So each message from host A to host B bounds from above how far B's clock is
+ * ahead of A's, and each from B to A from below: what one call has sent had not been received whole when its last
+ * packet left. Of each stretch of the recording the tightest bounds count. Between all of
  * these must pass the line that tells how far the clock is ahead at each time: taken is the one that has most room to
  * both sides, and the error is how far away any other line may be that passes, too.
  */
 #ifndef VPROF_REQUESTS_HOST_CLOCKS_H
 #define VPROF_REQUESTS_HOST_CLOCKS_H
 
-#include "analysis/requests/exchanges/exchanges.h"
+#include "analysis/requests/exchanges/connections.h"
 
 struct vprof_host_clock {
 	double ahead_ns; /* of the clock to which all are brought, at `at` */
@@ -29,9 +30,9 @@ struct vprof_host_clocks {
 	v; /* of each host; all are brought to the first one that exchanges messages */
 };
 
-/* OK or NOMEM; to be released in any case. O(exchanges pairs of hosts). */
+/* OK or NOMEM; to be released in any case. O(transfers log transfers). */
 int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_socket_history *h,
-			   const struct vprof_connections *c, const struct vprof_exchanges *x);
+			   const struct vprof_connections *c);
 void vprof_host_clocks_release(struct vprof_host_clocks *clocks);
 
 /* A host's time as the common one; may be negative. */

@@ -129,8 +129,8 @@ struct sock {
 };
 
 struct tcp_sock {
-	__u32 copied_seq, write_seq, snd_nxt, rcv_nxt;
-	__u64 tcp_wstamp_ns, tcp_clock_cache;
+	__u32 copied_seq, write_seq, snd_nxt, snd_una, rcv_nxt;
+	__u64 tcp_wstamp_ns, tcp_clock_cache, first_tx_mstamp;
 };
 
 struct sockaddr_un {

@@ -296,11 +296,20 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 	return sk->sk_protocol == PROTOCOL_TCP && sk->sk_type == TYPE_STREAM;
 }
 
-/* When the packet with a send's last byte left, before whoever receives it could run. TCP notes that of the last packet
- * of a connection; if all that was written has left, it left within the call that has just written. */
+/* When the packet with a send's last byte left, before whoever receives it could run. If all that was written has left,
+ * it left within the call that has just written. TCP notes when a connection's last packet left, which may be one that
+ * acknowledges the reply: then it also notes, in microseconds, when the last byte that the reply acknowledges left. */
 static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
 {
-	return tcp && tcp->snd_nxt == tcp->write_seq && tcp->tcp_wstamp_ns < now ? tcp->tcp_wstamp_ns : now;
+	__u64 left, data_left;
+
+	if (!tcp || tcp->snd_nxt != tcp->write_seq)
+		return now;
+	left = tcp->tcp_wstamp_ns;
+	data_left = tcp->snd_una == tcp->write_seq ? tcp->first_tx_mstamp * 1000 : 0;
+	if (data_left && data_left < left)
+		left = data_left;
+	return left < now ? left : now;
 }
 
 /* When a transfer that is over by `now` began: with stacks the system call; else a send, as well as is known. */

@@ -209,8 +209,9 @@ static void read_line(struct socket_text *s, char *line)
 	if (!strncmp(line, "conn ", 5)) {
 		add_connection(s, line + 5);
 	} else if (sscanf(line, "host %31s %31s", name, word) == 2) {
-		uint32_t host = host_of(s, word);
+		uint32_t host = host_of(s, word), n_processes = (uint32_t)s->history.processes.n;
 
+		assert_int_equal(process_of(s, name), n_processes); /* its connections would be of h1 */
 		s->history.processes.v[process_of(s, name)].host = host;
 	} else if (sscanf(line, "lost %llu", &n) == 1) {
 		s->history.n_lost = n;

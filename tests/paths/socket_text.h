@@ -14,7 +14,7 @@
  * - 10-20 web.1 * 3: it works for interval 3
  * - skip NAME up 50: bytes that nobody was seen to send or receive, toward the server (or: down)
  * - lost 5: so many events are missing
- * - host web h2: the process is on host h2; otherwise on h1
+ * - host web h2: the process, which nothing has named before, is on host h2; otherwise on h1
  *
  * Processes and threads exist once they are named. Positions follow from the bytes. Fails the test on anything else.
  */

@@ -170,7 +170,7 @@ static void test_recorder_missing(void **state)
 	(void)state;
 	socket_text_find(
 		&s,
-		"conn x - one\nconn y one -\nconn z - three\nhost three h2\n"
+		"host three h2\nconn x - one\nconn y one -\nconn z - three\n"
 		"10 one.1 < x 10\n11 one.1 > y 5\n12 three.1 < z 5\n13 three.1 > z 5\n14 one.1 < y 5\n15 one.1 > x 10\n"
 		"30 one.1 < x 10\n31 one.1 > y 5\n32 three.1 < z 5\n33 three.1 > z 5\n34 one.1 < y 5\n35 one.1 > x 10\n");
 	assert_int_equal(s.found.trees.requests.n, 4);

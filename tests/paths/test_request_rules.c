@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each rule of algorithm 1 (vPath, section 3.3) and of what goes beyond it, on histories written by hand. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -418,9 +419,9 @@ static void test_ports_used_again(void **state)
 static void test_clocks(void **state)
 {
 	(void)state;
-	socket_text_find(&s, "conn x - one\n"
+	socket_text_find(&s, "host two h2\n"
+			     "conn x - one\n"
 			     "conn y one two\n"
-			     "host two h2\n"
 			     "10 one.1 < x 10\n"
 			     "11 one.1 > y 5\n"
 			     "5002 two.1 < y 5\n"
@@ -437,6 +438,26 @@ static void test_clocks(void **state)
 	assert_string_equal(socket_text_tree(&s, 1), "x.1(y.1)");
 	assert_int_equal(vprof_exchange_ns(&exchange("y", 1)->server), 2);
 	assert_int_equal(vprof_exchange_ns(&exchange("y", 1)->client), 6);
+}
+
+/* A send counts from when its last packet left: its receiver may have had the first ones before. */
+static void test_clocks_long_reply(void **state)
+{
+	const struct vprof_host_clock *clock;
+
+	(void)state;
+	socket_text_find(&s, "host two h2\n"
+			     "conn y one two\n"
+			     "11 one.1 > y 5\n"
+			     "5012 two.1 < y 5\n"
+			     "18 one.1 < y 10\n"
+			     "5020 two.1 > y 60\n"
+			     "21 one.1 < y 50\n");
+	clock = &s.found.clocks.v.v[1];
+	assert_true(clock->is_known);
+	assert_int_equal(clock->n_messages, 2);
+	assert_true(clock->error_ns >= 0);
+	assert_true(fabs(clock->ahead_ns - 5000) <= clock->error_ns + 0.01);
 }
 
 /* The server speaks first, as databases do. */
@@ -669,6 +690,7 @@ int main(void)
 		RULE(test_event_loop_batches),
 		RULE(test_ports_used_again),
 		RULE(test_clocks),
+		RULE(test_clocks_long_reply),
 		RULE(test_greeting),
 		RULE(test_older_connections),
 		RULE(test_lost_events),

@@ -439,19 +439,27 @@ static int order_received(const void *a, const void *b)
 	return x->stream != y->stream ? vprof_u64_order(x->stream, y->stream) : vprof_u64_order(x->end, y->end);
 }
 
-/* Where a transfer's bytes begin; 0: its connection has not both ends on one host. */
-static int place(const struct vprof_connections *c, const struct vprof_socket_history *h,
-		 const struct vprof_transfer *t, uint64_t *stream, uint64_t *position)
+int vprof_connections_place(const struct vprof_connections *c, const struct vprof_transfer *t, uint64_t *stream,
+			    uint64_t *position)
 {
 	const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
 	int is_client = t->socket == connection->client, up = is_client == (t->is_send != 0);
 
-	if (!t->n_bytes || connection->client == VPROF_NONE || connection->server == VPROF_NONE ||
-	    h->sockets.v[connection->client].host != h->sockets.v[connection->server].host)
+	if (!t->n_bytes || connection->client == VPROF_NONE || connection->server == VPROF_NONE)
 		return 0;
 	*stream = (uint64_t)c->of_socket.v[t->socket] * 2 + (unsigned)up;
 	*position = t->position + (!is_client ? 0 : up ? connection->up_shift : connection->down_shift);
 	return 1;
+}
+
+/* The same if both ends are on one host. */
+static int place(const struct vprof_connections *c, const struct vprof_socket_history *h,
+		 const struct vprof_transfer *t, uint64_t *stream, uint64_t *position)
+{
+	const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
+
+	return vprof_connections_place(c, t, stream, position) &&
+	       h->sockets.v[connection->client].host == h->sockets.v[connection->server].host;
 }
 
 /* When the first of its bytes had been received; UINT64_MAX: not known. */
