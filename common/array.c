@@ -16,7 +16,7 @@
 
 #include "common/memory_room.h"
 
-#define BIG_BYTES ((size_t)1 << 20)
+#define BIG_BYTES ((size_t)256 << 10)
 #define HUGE_BYTES ((size_t)4 << 20)
 #define BUDGET_LEAST ((size_t)192 << 20)
 #define BUDGET_PART 4 /* of the room that there is without these arrays */

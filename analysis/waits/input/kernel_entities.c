@@ -68,15 +68,21 @@ static struct vprof_kernel_thread *renew(struct vprof_kernel_entities *all, uint
 
 struct vprof_kernel_thread *vprof_kernel_entities_thread(struct vprof_kernel_entities *all, uint32_t tid)
 {
+	uint32_t *recent = &all->recent[tid % VPROF_KERNEL_ENTITIES_RECENT];
 	struct vprof_kernel_thread *thread;
 	char name[32];
 	size_t at;
 
+	if (*recent && all->threads.v[*recent - 1].tid == tid)
+		return &all->threads.v[*recent - 1];
 	thread = find(all, tid, vprof_mix(tid), &at);
+	if (!thread) {
+		snprintf(name, sizeof name, "thread %u", tid);
+		thread = renew(all, tid, name);
+	}
 	if (thread)
-		return thread;
-	snprintf(name, sizeof name, "thread %u", tid);
-	return renew(all, tid, name);
+		*recent = (uint32_t)(thread - all->threads.v) + 1;
+	return thread;
 }
 
 struct vprof_kernel_thread *vprof_kernel_entities_make(struct vprof_kernel_entities *all, uint32_t tid, uint32_t pid,
@@ -97,27 +103,34 @@ struct vprof_kernel_thread *vprof_kernel_entities_make(struct vprof_kernel_entit
 	return thread;
 }
 
+static uint32_t find_source(const struct vprof_kernel_entities *all, uint32_t kind, uint32_t id, size_t *at)
+{
+	VPROF_HASH_EACH(&all->by_source, vprof_mix((uint64_t)kind << 32 | id), *at, i)
+	{
+		if (all->sources.v[i].kind == kind && all->sources.v[i].id == id)
+			return all->sources.v[i].entity;
+	}
+	return VPROF_NONE;
+}
+
 static uint32_t source_entity(struct vprof_kernel_entities *all, uint32_t kind, uint32_t id, uint8_t entity_kind,
 			      const char *name)
 {
-	uint64_t hash = vprof_mix((uint64_t)kind << 32 | id);
 	struct vprof_kernel_source *added;
 	uint32_t entity;
 	size_t at;
 
 	if (vprof_hash_index_room(&all->by_source, 1))
 		return VPROF_NONE;
-	VPROF_HASH_EACH(&all->by_source, hash, at, i)
-	{
-		if (all->sources.v[i].kind == kind && all->sources.v[i].id == id)
-			return all->sources.v[i].entity;
-	}
+	entity = find_source(all, kind, id, &at);
+	if (entity != VPROF_NONE)
+		return entity;
 	entity = add_entity(all, entity_kind, name);
 	added = entity == VPROF_NONE ? NULL : VPROF_PUSH(&all->sources);
 	if (!added)
 		return VPROF_NONE;
 	*added = (struct vprof_kernel_source){ kind, id, entity };
-	vprof_hash_index_put(&all->by_source, at, hash, (uint32_t)(all->sources.n - 1));
+	vprof_hash_index_put(&all->by_source, at, vprof_mix((uint64_t)kind << 32 | id), (uint32_t)(all->sources.n - 1));
 	return entity;
 }
 
@@ -125,7 +138,11 @@ uint32_t vprof_kernel_entities_device(struct vprof_kernel_entities *all, enum vp
 {
 	uint32_t entity;
 	char name[64];
+	size_t at;
 
+	entity = all->by_source.n ? find_source(all, source, id, &at) : VPROF_NONE;
+	if (entity != VPROF_NONE)
+		return entity;
 	snprintf(name, sizeof name, source == VP_SOURCE_BLOCK ? "disk %u:%u" : "network interface %u",
 		 source == VP_SOURCE_BLOCK ? id >> 20 : id, id & 0xfffff);
 	entity = source_entity(all, source, id, source == VP_SOURCE_BLOCK ? VPROF_WAITS_DISK : VPROF_WAITS_NETWORK,

@@ -32,6 +32,8 @@ struct vprof_kernel_source { /* what woke a thread, and is none */
 	uint32_t entity;
 };
 
+#define VPROF_KERNEL_ENTITIES_RECENT 4096
+
 struct vprof_kernel_entities {
 	struct vprof_waits_input *input;
 	uint64_t begin;	    /* ns: of the recording */
@@ -40,6 +42,8 @@ struct vprof_kernel_entities {
 	struct vprof_hash_index by_tid, by_source;	 /* in threads; in sources */
 	VPROF_ARRAY(struct vprof_kernel_thread) threads; /* the latest of each tid */
 	VPROF_ARRAY(struct vprof_kernel_source) sources;
+	/* by the last bits of a tid, who had it last: place in threads, + 1; 0: nobody */
+	uint32_t recent[VPROF_KERNEL_ENTITIES_RECENT];
 };
 
 void vprof_kernel_entities_release(struct vprof_kernel_entities *all);
