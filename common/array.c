@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays of BIG_BYTES and more are mapped, so that growing moves pages instead of copying. Once all of them together
- * take more than the budget, the ones that grow move to unlinked files, which the kernel may write out: what a trace
- * needs beside the page cache is bounded whatever its size. The budget is a share of the memory that there is room for,
- * since pages of files cost several times as much; it is looked at again and again while the arrays grow, so that
- * several processes which grow at once do not take all. The first page of a mapping says where it lies.
+ * take more than the budget, those that grow to FILE_BYTES and more move to unlinked files, which the kernel may write
+ * out: what a trace needs beside the page cache is bounded whatever its size. The budget is a share of the memory that
+ * there is room for, since pages of files cost several times as much; it is looked at again and again while the arrays
+ * grow, so that several processes which grow at once do not take all. The first page of a mapping says where it lies.
  */
 #define _GNU_SOURCE /* mremap, O_TMPFILE */
 #include "common/array.h"
@@ -17,6 +17,7 @@
 #include "common/memory_room.h"
 
 #define BIG_BYTES ((size_t)256 << 10)
+#define FILE_BYTES ((size_t)1 << 20) /* a file for each costs a descriptor */
 #define HUGE_BYTES ((size_t)4 << 20)
 #define BUDGET_LEAST ((size_t)192 << 20)
 #define BUDGET_PART 4 /* of the room that there is without these arrays */
@@ -109,7 +110,7 @@ static struct head *map_new(size_t n_bytes)
 {
 	struct head *h = NULL;
 
-	if (!fits_in_memory(n_bytes))
+	if (n_bytes >= FILE_BYTES && !fits_in_memory(n_bytes))
 		h = map_file(n_bytes);
 	return h ? h : map_memory(n_bytes);
 }
@@ -130,7 +131,7 @@ static struct head *map_grow(struct head *h, size_t n_bytes)
 	size_t old = h->n_bytes;
 	struct head *grown;
 
-	if (h->fd < 0 && !fits_in_memory(n_bytes - old)) {
+	if (h->fd < 0 && n_bytes >= FILE_BYTES && !fits_in_memory(n_bytes - old)) {
 		grown = map_file(n_bytes);
 		if (grown) {
 			memcpy((char *)grown + HEAD_BYTES, (char *)h + HEAD_BYTES, old - HEAD_BYTES);

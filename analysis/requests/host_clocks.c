@@ -8,6 +8,7 @@
 #define STRETCHES 64
 #define DRIFT_MOST 1e-3 /* clocks are at most 500 ppm off, each */
 #define STEPS 60	/* of a search by thirds or halves */
+#define SURE_BYTES (UINT64_C(1) << 31)
 
 struct bound { /* the tightest of a stretch: B's clock ahead of A's, and when, by A's */
 	double ns, at;
@@ -50,7 +51,7 @@ static struct pair *pair_of(struct pairs *all, uint32_t x, uint32_t y)
 struct passing {
 	uint64_t stream, end, time; /* where its last byte is; by its host's clock */
 	uint32_t host;
-	uint8_t is_receive;
+	uint32_t n_received; /* 0: it was sent */
 };
 
 struct passings {
@@ -63,18 +64,42 @@ static int order_passings(const void *a, const void *b)
 
 	return x->stream != y->stream ? vprof_u64_order(x->stream, y->stream) :
 	       x->end != y->end	      ? vprof_u64_order(x->end, y->end) :
-					(int)x->is_receive - (int)y->is_receive;
+					(x->n_received != 0) - (y->n_received != 0);
+}
+
+/* Both ends count alike but for multiples of 2^32: is it known which? */
+static int has_sure_positions(const struct vprof_socket_history *h, const struct vprof_connection *c, uint64_t n_bytes)
+{
+	return n_bytes < SURE_BYTES ||
+	       (h->sockets.v[c->client].established_ns && h->sockets.v[c->server].established_ns && !h->n_lost);
+}
+
+/* Leaves out the streams whose positions may be off. */
+static void keep_sure(struct passings *all, const struct vprof_socket_history *h, const struct vprof_connections *c)
+{
+	struct passing *v = all->v.v;
+	size_t kept = 0, next;
+
+	for (size_t i = 0; i < all->v.n; i = next) {
+		for (next = i + 1; next < all->v.n && v[next].stream == v[i].stream;)
+			next++;
+		if (has_sure_positions(h, &c->v.v[v[i].stream / 2], v[next - 1].end - v[i].end)) {
+			memmove(v + kept, v + i, (next - i) * sizeof *v);
+			kept += next - i;
+		}
+	}
+	all->v.n = kept;
 }
 
 static int gather_passings(struct passings *all, const struct vprof_socket_history *h,
 			   const struct vprof_connections *c)
 {
-	for (size_t i = 0; i < h->transfers.n; i++) {
+	for (size_t i = 0; i < h->transfers.n && h->hosts.n > 1; i++) {
 		const struct vprof_transfer *t = &h->transfers.v[i];
 		const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
 		struct passing p = { .time = vprof_transfer_time(t),
 				     .host = h->sockets.v[t->socket].host,
-				     .is_receive = !t->is_send },
+				     .n_received = t->is_send ? 0 : t->n_bytes },
 			       *added;
 
 		if (!vprof_connections_place(c, t, &p.stream, &p.end) ||
@@ -86,10 +111,13 @@ static int gather_passings(struct passings *all, const struct vprof_socket_histo
 			return VPROF_ERR_NOMEM;
 		*added = p;
 	}
-	return vprof_array_sort(all->v.v, all->v.n, sizeof *all->v.v, order_passings) ? VPROF_ERR_NOMEM : VPROF_OK;
+	if (vprof_array_sort(all->v.v, all->v.n, sizeof *all->v.v, order_passings))
+		return VPROF_ERR_NOMEM;
+	keep_sure(all, h, c);
+	return VPROF_OK;
 }
 
-/* Each send with the receive that had its last byte. */
+/* Each send with the receive that had its last byte, if that is known. */
 static int each_message(struct pairs *all, const struct passings *passings, take_bound *take)
 {
 	const struct passing *received = NULL;
@@ -98,9 +126,10 @@ static int each_message(struct pairs *all, const struct passings *passings, take
 		const struct passing *p = &passings->v.v[i];
 		struct pair *pair;
 
-		if (p->is_receive)
+		if (p->n_received)
 			received = p;
-		if (p->is_receive || !received || received->stream != p->stream)
+		if (p->n_received || !received || received->stream != p->stream ||
+		    received->end - p->end >= received->n_received)
 			continue;
 		pair = pair_of(all, p->host, received->host);
 		if (!pair)
@@ -297,8 +326,9 @@ int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_
 		ret = find_pairs(&all, h, c);
 	if (!ret && clocks->v.n) {
 		for (size_t i = 0; i < all.v.n; i++)
-			first = all.v.v[i].a < first ? all.v.v[i].a : first;
-		clocks->v.v[all.v.n ? first : 0].is_known = 1;
+			if (isfinite(all.v.v[i].error) && all.v.v[i].a < first)
+				first = all.v.v[i].a;
+		clocks->v.v[first != VPROF_NONE ? first : 0].is_known = 1;
 		chain_all(clocks, &all);
 	}
 	VPROF_ARRAY_RELEASE(&all.v);

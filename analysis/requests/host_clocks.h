@@ -30,7 +30,8 @@ struct vprof_host_clocks {
 	v; /* of each host; all are brought to the first one that exchanges messages */
 };
 
-/* OK or NOMEM; to be released in any case. O(transfers log transfers). */
+/* Leaves out connections that moved 2 GiB and more one way, unless all of each is recorded: their ends may count
+ * differently. OK or NOMEM; to be released in any case. O(transfers log transfers + pairs of hosts squared). */
 int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_socket_history *h,
 			   const struct vprof_connections *c);
 void vprof_host_clocks_release(struct vprof_host_clocks *clocks);

@@ -96,9 +96,15 @@ struct net_device {
 	unsigned int flags;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 struct sk_buff {
 	unsigned int len;
 	struct net_device *dev;
+	__u64 skb_mstamp_ns;
+	struct list_head tcp_tsorted_anchor;
 };
 
 typedef struct {
@@ -131,6 +137,7 @@ struct sock {
 struct tcp_sock {
 	__u32 copied_seq, write_seq, snd_nxt, snd_una, rcv_nxt;
 	__u64 tcp_wstamp_ns, tcp_clock_cache, first_tx_mstamp;
+	struct list_head tsorted_sent_queue;
 };
 
 struct sockaddr_un {

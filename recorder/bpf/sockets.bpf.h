@@ -296,9 +296,26 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 	return sk->sk_protocol == PROTOCOL_TCP && sk->sk_type == TYPE_STREAM;
 }
 
+/* When the last packet left that is not acknowledged; 0: not known. The one with the last byte stays in the queue until
+ * it is, so it did while it was read. */
+static __always_inline __u64 last_sent_at(struct tcp_sock *tcp)
+{
+	void *first = (void *)tcp + bpf_core_field_offset(struct tcp_sock, tsorted_sent_queue);
+	void *last = tcp->tsorted_sent_queue.prev;
+	__u64 ns = 0;
+
+	if (last == first ||
+	    bpf_core_read(&ns, sizeof ns,
+			  &((struct sk_buff *)(last - bpf_core_field_offset(struct sk_buff, tcp_tsorted_anchor)))
+				   ->skb_mstamp_ns))
+		return 0;
+	return *(volatile __u32 *)&tcp->snd_una != tcp->write_seq ? ns : 0;
+}
+
 /* When the packet with a send's last byte left, before whoever receives it could run. If all that was written has left,
- * it left within the call that has just written. TCP notes when a connection's last packet left, which may be one that
- * acknowledges the reply: then it also notes, in microseconds, when the last byte that the reply acknowledges left. */
+ * it left within the call that has just written. TCP notes when a connection's last packet left, but that may be one
+ * that acknowledges what came meanwhile. So it is asked for the last packet with bytes: where all of them have been
+ * acknowledged it knows the microsecond in which the last of these left. */
 static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
 {
 	__u64 left, data_left;
@@ -306,7 +323,9 @@ static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
 	if (!tcp || tcp->snd_nxt != tcp->write_seq)
 		return now;
 	left = tcp->tcp_wstamp_ns;
-	data_left = tcp->snd_una == tcp->write_seq ? tcp->first_tx_mstamp * 1000 : 0;
+	data_left = tcp->snd_una != tcp->write_seq ? last_sent_at(tcp) : 0;
+	if (!data_left && tcp->snd_una == tcp->write_seq && left - tcp->first_tx_mstamp * 1000 >= 1000)
+		data_left = tcp->first_tx_mstamp * 1000;
 	if (data_left && data_left < left)
 		left = data_left;
 	return left < now ? left : now;

@@ -222,6 +222,11 @@ static void read_line(struct socket_text *s, char *line)
 
 		c->sent[0][!strcmp(word, "up")] += n;
 		c->sent[1][!strcmp(word, "up")] += n;
+	} else if (sscanf(line, "shift %31s %llu", name, &n) == 2) {
+		struct socket_text_connection *c = find(s, name);
+
+		c->sent[0][0] += n;
+		c->sent[0][1] += n;
 	} else if (!strncmp(line, "call ", 5)) {
 		add_call(s, line + 5);
 	} else {

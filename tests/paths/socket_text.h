@@ -13,6 +13,8 @@
  * - 10-20 web.1 ! web.2: thread 1 puts an item into a queue at 10, and thread 2 takes it at 20
  * - 10-20 web.1 * 3: it works for interval 3
  * - skip NAME up 50: bytes that nobody was seen to send or receive, toward the server (or: down)
+ * - shift NAME 50: the client's end counts from so much higher numbers on, as where something between the ends changes
+ * them
  * - lost 5: so many events are missing
  * - host web h2: the process, which nothing has named before, is on host h2; otherwise on h1
  *
