@@ -18,7 +18,7 @@ struct bound { /* the tightest of a stretch: B's clock ahead of A's, and when, b
 struct pair { /* of hosts, a < b */
 	uint32_t a, b;
 	uint64_t n_messages;
-	double begin, end; /* of its exchanges, by A's clock */
+	double begin, end; /* of its messages, by A's clock */
 	struct bound above[STRETCHES], below[STRETCHES];
 	double ahead, drift, at, error, drift_error;
 };
@@ -96,14 +96,13 @@ static int gather_passings(struct passings *all, const struct vprof_socket_histo
 {
 	for (size_t i = 0; i < h->transfers.n && h->hosts.n > 1; i++) {
 		const struct vprof_transfer *t = &h->transfers.v[i];
-		const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
 		struct passing p = { .time = vprof_transfer_time(t),
 				     .host = h->sockets.v[t->socket].host,
 				     .n_received = t->is_send ? 0 : t->n_bytes },
 			       *added;
 
-		if (!vprof_connections_place(c, t, &p.stream, &p.end) ||
-		    h->sockets.v[connection->client].host == h->sockets.v[connection->server].host)
+		if (!vprof_connection_is_between_hosts(&c->v.v[c->of_socket.v[t->socket]], h) ||
+		    !vprof_connections_place(c, t, &p.stream, &p.end))
 			continue;
 		p.end += t->n_bytes;
 		added = VPROF_PUSH(&all->v);

@@ -296,8 +296,8 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 	return sk->sk_protocol == PROTOCOL_TCP && sk->sk_type == TYPE_STREAM;
 }
 
-/* When the last packet left that is not acknowledged; 0: not known. The one with the last byte stays in the queue until
- * it is, so it did while it was read. */
+/* When the last packet left that is not acknowledged; 0: there is none, or it is not known. The one with the last byte
+ * stays in the queue until it is, so it did while it was read. */
 static __always_inline __u64 last_sent_at(struct tcp_sock *tcp)
 {
 	void *first = (void *)tcp + bpf_core_field_offset(struct tcp_sock, tsorted_sent_queue);
@@ -323,7 +323,7 @@ static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
 	if (!tcp || tcp->snd_nxt != tcp->write_seq)
 		return now;
 	left = tcp->tcp_wstamp_ns;
-	data_left = tcp->snd_una != tcp->write_seq ? last_sent_at(tcp) : 0;
+	data_left = last_sent_at(tcp);
 	if (!data_left && tcp->snd_una == tcp->write_seq && left - tcp->first_tx_mstamp * 1000 >= 1000)
 		data_left = tcp->first_tx_mstamp * 1000;
 	if (data_left && data_left < left)

@@ -439,6 +439,12 @@ static int order_received(const void *a, const void *b)
 	return x->stream != y->stream ? vprof_u64_order(x->stream, y->stream) : vprof_u64_order(x->end, y->end);
 }
 
+int vprof_connection_is_between_hosts(const struct vprof_connection *connection, const struct vprof_socket_history *h)
+{
+	return connection->client != VPROF_NONE && connection->server != VPROF_NONE &&
+	       h->sockets.v[connection->client].host != h->sockets.v[connection->server].host;
+}
+
 int vprof_connections_place(const struct vprof_connections *c, const struct vprof_transfer *t, uint64_t *stream,
 			    uint64_t *position)
 {
@@ -456,10 +462,8 @@ int vprof_connections_place(const struct vprof_connections *c, const struct vpro
 static int place(const struct vprof_connections *c, const struct vprof_socket_history *h,
 		 const struct vprof_transfer *t, uint64_t *stream, uint64_t *position)
 {
-	const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
-
-	return vprof_connections_place(c, t, stream, position) &&
-	       h->sockets.v[connection->client].host == h->sockets.v[connection->server].host;
+	return !vprof_connection_is_between_hosts(&c->v.v[c->of_socket.v[t->socket]], h) &&
+	       vprof_connections_place(c, t, stream, position);
 }
 
 /* When the first of its bytes had been received; UINT64_MAX: not known. */

@@ -42,6 +42,9 @@ int vprof_connections_leave_out_inside(struct vprof_connections *c, struct vprof
  * had. The history stays sorted. OK or NOMEM. O(transfers log transfers). */
 int vprof_connections_settle_sends(const struct vprof_connections *c, struct vprof_socket_history *h);
 
+/* Both ends were recorded, on two hosts. */
+int vprof_connection_is_between_hosts(const struct vprof_connection *connection, const struct vprof_socket_history *h);
+
 /* Where a transfer's bytes begin: the way of its connection that they take, and their place in it as the server's end
  * counts. 0: it has none, or only one end of the connection was recorded. */
 int vprof_connections_place(const struct vprof_connections *c, const struct vprof_transfer *t, uint64_t *stream,

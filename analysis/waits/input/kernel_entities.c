@@ -103,9 +103,14 @@ struct vprof_kernel_thread *vprof_kernel_entities_make(struct vprof_kernel_entit
 	return thread;
 }
 
+static uint64_t source_hash(uint32_t kind, uint32_t id)
+{
+	return vprof_mix((uint64_t)kind << 32 | id);
+}
+
 static uint32_t find_source(const struct vprof_kernel_entities *all, uint32_t kind, uint32_t id, size_t *at)
 {
-	VPROF_HASH_EACH(&all->by_source, vprof_mix((uint64_t)kind << 32 | id), *at, i)
+	VPROF_HASH_EACH(&all->by_source, source_hash(kind, id), *at, i)
 	{
 		if (all->sources.v[i].kind == kind && all->sources.v[i].id == id)
 			return all->sources.v[i].entity;
@@ -130,17 +135,16 @@ static uint32_t source_entity(struct vprof_kernel_entities *all, uint32_t kind, 
 	if (!added)
 		return VPROF_NONE;
 	*added = (struct vprof_kernel_source){ kind, id, entity };
-	vprof_hash_index_put(&all->by_source, at, vprof_mix((uint64_t)kind << 32 | id), (uint32_t)(all->sources.n - 1));
+	vprof_hash_index_put(&all->by_source, at, source_hash(kind, id), (uint32_t)(all->sources.n - 1));
 	return entity;
 }
 
 uint32_t vprof_kernel_entities_device(struct vprof_kernel_entities *all, enum vp_source source, uint32_t id)
 {
-	uint32_t entity;
-	char name[64];
 	size_t at;
+	uint32_t entity = find_source(all, source, id, &at);
+	char name[64];
 
-	entity = all->by_source.n ? find_source(all, source, id, &at) : VPROF_NONE;
 	if (entity != VPROF_NONE)
 		return entity;
 	snprintf(name, sizeof name, source == VP_SOURCE_BLOCK ? "disk %u:%u" : "network interface %u",
