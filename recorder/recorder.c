@@ -415,10 +415,10 @@ static uint64_t *session_word(const struct vprof_recorder *r, uint32_t pid, uint
 
 static int join_session(const struct vprof_recorder *r, uint32_t pid)
 {
-	uint32_t one = 1;
+	uint32_t none_exited = 0;
 	uint64_t bit, *word = session_word(r, pid, &bit);
 
-	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.session), &pid, &one, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.session), &pid, &none_exited, BPF_ANY))
 		return errno;
 	__atomic_fetch_or(word, bit, __ATOMIC_SEQ_CST);
 	return 0;
@@ -577,9 +577,11 @@ int vprof_recorder_has_targets(const struct vprof_recorder *r)
 	uint32_t pid;
 
 	while (!r->o.all && !bpf_map_get_next_key(session, NULL, &pid)) {
-		if (!kill((pid_t)pid, 0) || errno != ESRCH || !is_initial_namespace())
+		int is_gone = kill((pid_t)pid, 0) && errno == ESRCH;
+
+		if (!is_initial_namespace() || (!is_gone && !vprof_proc_is_zombie(pid)))
 			return 1;
-		leave_session(r, pid); /* the kernel kept its last switch to itself */
+		leave_session(r, pid); /* the kernel kept a last switch to itself */
 	}
 	return r->o.all;
 }

@@ -67,10 +67,11 @@ struct { /* for what is rare or large */
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* of the session: pid -> 1, or ENDING between its last thread's exit and last switch: meanwhile it wakes its parent */
-#define ENDING 2u
+/* Set when a process's last thread exits. Until the last switch of each of its threads it belongs to the session: any
+ * of them may still wake its parent. */
+#define ENDING (1u << 31)
 
-struct {
+struct { /* of the session: pid -> threads that exited and have not been switched out for the last time, and ENDING */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
 	__type(key, __u32);
@@ -262,9 +263,9 @@ static __always_inline void tell_task(struct task_struct *task, __u8 flags)
 
 static __always_inline void follow_process(__u32 pid)
 {
-	__u32 one = 1;
+	__u32 none_exited = 0;
 
-	if (bpf_map_update_elem(&session, &pid, &one, BPF_ANY)) {
+	if (bpf_map_update_elem(&session, &pid, &none_exited, BPF_ANY)) {
 		__sync_fetch_and_add(&n_not_followed, 1);
 		return;
 	}
@@ -314,7 +315,8 @@ static __always_inline void forget_dead(struct task_struct *task)
 
 	bpf_map_delete_elem(&wakers, &key);
 	process = bpf_map_lookup_elem(&session, &pid);
-	if (process && *process == ENDING) {
+	/* a thread that exited before its process was recorded is not among those counted */
+	if (process && *process & ~ENDING && __sync_fetch_and_sub(process, 1) == (ENDING | 1)) {
 		__sync_fetch_and_and(session_word(pid), ~(1ull << (pid & 63)));
 		bpf_map_delete_elem(&session, &pid);
 	}
@@ -474,12 +476,15 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 	return 0;
 }
 
-static __always_inline void end_process(__u32 pid)
+static __always_inline void end_thread(__u32 pid, int is_last)
 {
 	__u32 *process = bpf_map_lookup_elem(&session, &pid);
 
-	if (process)
-		*process = ENDING;
+	if (!process)
+		return;
+	__sync_fetch_and_add(process, 1);
+	if (is_last) /* two that exit at once may both seem to be */
+		__sync_fetch_and_or(process, ENDING);
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -497,8 +502,8 @@ int BPF_PROG(record_exit, struct task_struct *task)
 		e->task.is_last = is_last;
 		submit_rare(e);
 	}
-	if (is_last && !records_all)
-		end_process(pid);
+	if (!records_all)
+		end_thread(pid, is_last);
 	if (is_last && records_stacks)
 		forget_libraries(pid);
 	return 0;

@@ -304,6 +304,30 @@ static void test_random(void **state)
 	}
 }
 
+/* A thread of the session is told of once more as one of no session where it wakes its parent while its process ends.
+ */
+static void test_told_again(void **state)
+{
+	struct vprof_kernel_event made = { .kind = VP_KIND_KERNEL_FORK,
+					   .t = 10,
+					   .task = { .tid = A, .pid = A, .comm = "worker" } };
+	struct vprof_kernel_event again = { .kind = VP_KIND_KERNEL_TASK, .t = 40, .task = made.task };
+	const struct vprof_kernel_event events[] = { made, SWITCH(20, 0, RUNNABLE, A), again, SWITCH(50, A, DEAD, 0) };
+	struct kernel_image im = { .n_chunks = 0 };
+	struct vprof_error err = { "" };
+	struct vprof_waits_input in;
+	struct vprof_trace *trace;
+
+	(void)state;
+	add_events(&im, 0, events, sizeof events / sizeof *events);
+	trace = kernel_image_open(&im, (struct vp_file_header){ .end_ticks = 100, .kernel_scope = VP_KERNEL_TREE });
+	if (vprof_waits_input_kernel(&in, trace, 0, &err))
+		fail_msg("%s", err.message);
+	assert_false(entity(&in, "worker")->is_foreign);
+	vprof_waits_input_release(&in);
+	vprof_trace_free(trace);
+}
+
 static void test_none(void **state)
 {
 	struct kernel_image im = { .n_chunks = 0 };
@@ -354,9 +378,10 @@ static void test_same_stacks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_segments),   cmocka_unit_test(test_requests_seen_in_part),
-		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_random),
-		cmocka_unit_test(test_none),	   cmocka_unit_test(test_same_stacks),
+		cmocka_unit_test(test_segments),    cmocka_unit_test(test_requests_seen_in_part),
+		cmocka_unit_test(test_b_and_disk),  cmocka_unit_test(test_random),
+		cmocka_unit_test(test_told_again),  cmocka_unit_test(test_none),
+		cmocka_unit_test(test_same_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);

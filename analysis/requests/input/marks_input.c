@@ -36,22 +36,23 @@ static int gather(struct marking *m, const struct vprof_trace *trace, const stru
 	for (size_t i = 0; i < trace->n_threads; i++) {
 		struct vprof_trace_cursor cursor;
 		const struct vp_unit *u;
-		uint32_t n_units, thread = VPROF_NONE;
+		uint32_t n_units;
 		int ret = VPROF_OK;
 
 		vprof_trace_cursor_init(&cursor, &trace->threads[i]);
 		while (!ret && (u = vprof_trace_next(&cursor, &n_units))) {
-			uint32_t kind = VP_CODE(u->w);
+			uint32_t kind = VP_CODE(u->w), thread;
+			uint64_t t;
 			struct mark *mark;
 
 			if ((kind < VP_KIND_BEGIN || kind > VP_KIND_END) && kind != VP_KIND_ENQUEUE &&
 			    kind != VP_KIND_DEQUEUE)
 				continue;
-			thread = thread == VPROF_NONE ? reader->thread_of(reader->arg, trace->threads[i].tid) : thread;
+			t = reader->time_of(reader->arg, u->t);
+			thread = reader->thread_of(reader->arg, trace->threads[i].tid, t);
 			mark = thread == VPROF_NONE ? NULL : VPROF_PUSH(&m->marks);
 			if (mark)
-				*mark = (struct mark){ reader->time_of(reader->arg, u->t),
-						       kind <= VP_KIND_END ? u[1].w : 0, u[1].t, thread,
+				*mark = (struct mark){ t, kind <= VP_KIND_END ? u[1].w : 0, u[1].t, thread,
 						       (uint8_t)kind };
 			else
 				ret = VPROF_ERR_NOMEM;

@@ -6,9 +6,9 @@
 #include "analysis/requests/history/socket_history.h"
 #include "trace/reader.h"
 
-/* A thread of the trace as one of the history's, and a time in ticks as one of its: given by who reads the trace. */
+/* A time in ticks as one of the history, and which of its threads had a tid then: given by who reads the trace. */
 struct vprof_marks_reader {
-	uint32_t (*thread_of)(void *arg, uint32_t tid); /* VPROF_NONE without memory */
+	uint32_t (*thread_of)(void *arg, uint32_t tid, uint64_t t); /* VPROF_NONE without memory */
 	uint64_t (*time_of)(void *arg, uint64_t ticks);
 	void *arg;
 };

@@ -8,9 +8,15 @@
 
 #define BEFORE_NS UINT64_C(3600000000000) /* the history's 0 before the first trace: others may begin earlier */
 
-struct known { /* by tid, or by cookie */
+struct known { /* by tid, pid or cookie */
 	uint64_t key;
-	uint32_t item; /* thread or socket */
+	uint32_t item; /* tenure, process or socket */
+};
+
+struct tenure { /* of a tid by a thread */
+	uint64_t since;
+	uint32_t thread, before; /* before: an earlier tenure, or VPROF_NONE */
+	int is_guessed;		 /* of which process is not known */
 };
 
 typedef VPROF_ARRAY(struct known) known_list;
@@ -23,6 +29,7 @@ struct reading {
 	uint64_t start_ns; /* of the trace, in the history's time */
 	struct vprof_hash_index by_tid, by_pid, by_cookie;
 	known_list tids, pids, cookies;
+	VPROF_ARRAY(struct tenure) tenures;
 };
 
 static uint64_t to_ns(const struct reading *g, uint64_t ticks)
@@ -76,38 +83,75 @@ static uint32_t process_of(struct reading *g, uint32_t pid, const char *name, in
 	return k->item;
 }
 
-static uint32_t make_thread(struct reading *g, uint32_t tid, uint32_t pid, const char *name, int is_fresh)
+/* Another thread has this tid from `since` on. */
+static uint32_t make_thread(struct reading *g, const struct vprof_kernel_event *e, uint64_t since, int is_fresh)
 {
 	int is_new;
-	struct known *k = look(&g->by_tid, &g->tids, tid, &is_new);
-	uint32_t process = process_of(g, pid, name, is_fresh && tid == pid);
-	const char *kept = vprof_strings_keep(&g->input->strings, name);
-	struct vprof_socket_thread *t = k && kept && process != VPROF_NONE ? VPROF_PUSH(&g->h->threads) : NULL;
+	struct known *k = look(&g->by_tid, &g->tids, e->task.tid, &is_new);
+	uint32_t process = process_of(g, e->task.pid, e->task.comm, is_fresh && e->task.tid == e->task.pid);
+	const char *kept = vprof_strings_keep(&g->input->strings, e->task.comm);
+	struct tenure *tenure = k ? VPROF_PUSH(&g->tenures) : NULL;
+	struct vprof_socket_thread *t = tenure && kept && process != VPROF_NONE ? VPROF_PUSH(&g->h->threads) : NULL;
 
 	if (!t)
 		return VPROF_NONE;
-	*t = (struct vprof_socket_thread){ process, tid, kept };
-	k->item = (uint32_t)(g->h->threads.n - 1);
-	return k->item;
+	*t = (struct vprof_socket_thread){ process, e->task.tid, kept };
+	*tenure = (struct tenure){ since, (uint32_t)(g->h->threads.n - 1), k->item, 0 };
+	k->item = (uint32_t)(g->tenures.n - 1);
+	return tenure->thread;
+}
+
+/* Whose tid it was at t, in the order of the events or, for what a program recorded itself, after all of them. */
+static uint32_t thread_at(struct reading *g, uint32_t tid, uint64_t t)
+{
+	int is_new;
+	struct known *k = look(&g->by_tid, &g->tids, tid, &is_new);
+	struct vprof_kernel_event guess = { .task = { .tid = tid, .pid = tid } };
+	uint32_t thread, i;
+
+	if (!k)
+		return VPROF_NONE;
+	for (i = k->item; i != VPROF_NONE; i = g->tenures.v[i].before)
+		if (g->tenures.v[i].since <= t || g->tenures.v[i].before == VPROF_NONE)
+			return g->tenures.v[i].thread;
+	snprintf(guess.task.comm, sizeof guess.task.comm, "thread %u", tid);
+	thread = make_thread(g, &guess, 0, 0);
+	if (thread != VPROF_NONE)
+		g->tenures.v[g->tenures.n - 1].is_guessed = 1;
+	return thread;
 }
 
 static uint32_t thread_of(struct reading *g, uint32_t tid)
 {
-	int is_new;
-	struct known *k = look(&g->by_tid, &g->tids, tid, &is_new);
-	char name[32];
-
-	if (!k)
-		return VPROF_NONE;
-	if (k->item != VPROF_NONE)
-		return k->item;
-	snprintf(name, sizeof name, "thread %u", tid);
-	return make_thread(g, tid, tid, name, 0);
+	return thread_at(g, tid, UINT64_MAX);
 }
 
-static uint32_t thread_called(void *reading, uint32_t tid)
+/* Told of a thread that was there before. It may be known: from earlier events, or because it is told of once more as
+ * it wakes somebody while its process ends. */
+static uint32_t tell_thread(struct reading *g, const struct vprof_kernel_event *e)
 {
-	return thread_of(reading, tid);
+	int is_new;
+	struct known *k = look(&g->by_tid, &g->tids, e->task.tid, &is_new);
+	struct tenure *tenure = k && k->item != VPROF_NONE ? &g->tenures.v[k->item] : NULL;
+	struct vprof_socket_thread *t = tenure ? &g->h->threads.v[tenure->thread] : NULL;
+
+	if (!t || (!tenure->is_guessed && g->h->processes.v[t->process].pid != e->task.pid))
+		return make_thread(g, e, t ? to_ns(g, e->t) : 0, 0);
+	if (!tenure->is_guessed)
+		return tenure->thread;
+	tenure->is_guessed = 0;
+	t->process = process_of(g, e->task.pid, e->task.comm, 0);
+	t->name = vprof_strings_keep(&g->input->strings, e->task.comm);
+	if (t->process == VPROF_NONE || !t->name)
+		return VPROF_NONE;
+	if (e->task.tid == e->task.pid)
+		g->h->processes.v[t->process].name = t->name;
+	return tenure->thread;
+}
+
+static uint32_t thread_called(void *reading, uint32_t tid, uint64_t t)
+{
+	return thread_at(reading, tid, t);
 }
 
 static uint64_t time_called(void *reading, uint64_t ticks)
@@ -123,16 +167,14 @@ static int take_task(struct reading *g, const struct vprof_kernel_event *e)
 	switch (e->kind) {
 	case VP_KIND_KERNEL_FORK:
 		maker = thread_of(g, e->task.by_tid);
-		thread = make_thread(g, e->task.tid, e->task.pid, e->task.comm, 1);
+		thread = make_thread(g, e, to_ns(g, e->t), 1);
 		w = maker != VPROF_NONE && thread != VPROF_NONE ? VPROF_PUSH(&g->h->wakes) : NULL;
 		if (w)
 			*w = (struct vprof_thread_wake){ to_ns(g, e->t), maker, thread, 1, 0 };
 		return w ? VPROF_OK : VPROF_ERR_NOMEM;
 	case VP_KIND_KERNEL_TASK:
 		if (!(e->task.flags & VP_TASK_RENAMED))
-			return make_thread(g, e->task.tid, e->task.pid, e->task.comm, 0) == VPROF_NONE ?
-				       VPROF_ERR_NOMEM :
-				       VPROF_OK;
+			return tell_thread(g, e) == VPROF_NONE ? VPROF_ERR_NOMEM : VPROF_OK;
 		thread = thread_of(g, e->task.tid);
 		if (thread == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
@@ -145,8 +187,7 @@ static int take_task(struct reading *g, const struct vprof_kernel_event *e)
 		}
 		return VPROF_OK;
 	case VP_KIND_KERNEL_EXEC:
-		return make_thread(g, e->task.tid, e->task.pid, e->task.comm, 1) == VPROF_NONE ? VPROF_ERR_NOMEM :
-												 VPROF_OK;
+		return make_thread(g, e, to_ns(g, e->t), 1) == VPROF_NONE ? VPROF_ERR_NOMEM : VPROF_OK;
 	default:
 		return VPROF_OK;
 	}
@@ -423,6 +464,7 @@ int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_
 	VPROF_ARRAY_RELEASE(&g.tids);
 	VPROF_ARRAY_RELEASE(&g.pids);
 	VPROF_ARRAY_RELEASE(&g.cookies);
+	VPROF_ARRAY_RELEASE(&g.tenures);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }
 

@@ -224,7 +224,8 @@ static int on_task(struct reading *g, const struct vprof_kernel_event *e)
 	t->pid = entity->pid = e->task.pid;
 	if (*e->task.comm)
 		entity->name = vprof_strings_keep(&g->input->strings, e->task.comm);
-	if (e->kind == VP_KIND_KERNEL_TASK && !(e->task.flags & VP_TASK_RENAMED))
+	if (e->kind == VP_KIND_KERNEL_TASK && !(e->task.flags & VP_TASK_RENAMED) &&
+	    (e->task.flags & VP_TASK_SESSION || !t->is_followed))
 		entity->is_foreign = g->all.is_tree && !(e->task.flags & VP_TASK_SESSION);
 	else if (e->kind == VP_KIND_KERNEL_EXEC)
 		entity->is_foreign = 0;
