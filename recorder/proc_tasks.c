@@ -13,7 +13,6 @@ int vprof_proc_read(uint32_t pid, uint32_t tid, struct vprof_proc_task *task)
 {
 	char path[64], line[512], *open, *close;
 	unsigned int parent, flags;
-	char state;
 	size_t n;
 	FILE *f;
 
@@ -27,14 +26,11 @@ int vprof_proc_read(uint32_t pid, uint32_t tid, struct vprof_proc_task *task)
 	/* tid (name) state parent group session tty tty-group flags; the name may hold anything, also ") " */
 	open = strchr(line, '(');
 	close = strrchr(line, ')');
-	if (!open || !close || close < open ||
-	    sscanf(close + 1, " %c %u %*d %*d %*d %*d %u", &state, &parent, &flags) != 3)
+	if (!open || !close || close < open || sscanf(close + 1, " %*c %u %*d %*d %*d %*d %u", &parent, &flags) != 2)
 		return 0;
-	*task = (struct vprof_proc_task){ .tid = tid,
-					  .pid = pid,
-					  .parent_pid = parent,
-					  .is_kernel = (flags & PF_KTHREAD) != 0,
-					  .is_zombie = state == 'Z' || state == 'X' };
+	*task = (struct vprof_proc_task){
+		.tid = tid, .pid = pid, .parent_pid = parent, .is_kernel = (flags & PF_KTHREAD) != 0
+	};
 	n = (size_t)(close - open) - 1;
 	memcpy(task->comm, open + 1, n < sizeof task->comm - 1 ? n : sizeof task->comm - 1);
 	return 1;
@@ -73,17 +69,4 @@ int vprof_proc_threads(uint32_t pid, int (*found)(void *arg, const struct vprof_
 
 	snprintf(path, sizeof path, "/proc/%u/task", pid);
 	return list(path, pid, found, arg);
-}
-
-static int found_thread(void *n_zombies, const struct vprof_proc_task *task)
-{
-	(*(int *)n_zombies)++;
-	return !task->is_zombie;
-}
-
-int vprof_proc_is_zombie(uint32_t pid)
-{
-	int n_zombies = 0;
-
-	return !vprof_proc_threads(pid, found_thread, &n_zombies) && n_zombies;
 }

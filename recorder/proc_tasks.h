@@ -8,7 +8,7 @@
 
 struct vprof_proc_task {
 	uint32_t tid, pid, parent_pid;
-	int is_kernel, is_zombie;
+	int is_kernel;
 	char comm[17];
 };
 
@@ -20,8 +20,5 @@ int vprof_proc_threads(uint32_t pid, int (*found)(void *arg, const struct vprof_
 
 /* 1, or 0 when it is gone. */
 int vprof_proc_read(uint32_t pid, uint32_t tid, struct vprof_proc_task *task);
-
-/* Has each thread of the process ended, and nobody waited for it yet? */
-int vprof_proc_is_zombie(uint32_t pid);
 
 #endif

@@ -28,28 +28,28 @@
 #include "recorder/proc_tasks.h"
 #include "recorder/requirements.h"
 #include "recorder/rings.h"
-#include "recorder/soft_interrupts.h"
 #include "recorder/stack_windows.h"
+#include "recorder/wake_programs.h"
 #include "trace/kernel_events.h"
 
-#define VECTOR_LINKS 8
 /* Between two looks at the rings, each of which takes the CPU from somebody: with stacks, which fill them quickly and
  * are taken in windows of such lengths; else, but for small rings, as long as a CPU takes for them at 2.6 million
  * events a second. */
 #define DRAIN_STACKS_NS 5000000L
 #define DRAIN_NS 25000000L
 #define NS_OF_SLOT 381
-#define BUSY_EVENTS 20000	/* in one look */
-#define BUSY_PART 4		/* of a CPU's slots */
+#define BUSY_EVENTS 20000 /* in one look */
+#define BUSY_PART 4	  /* of a CPU's slots */
+#define SWEEP_NS 1000000000u
 #define STACKS_WORK_NS 2000000u /* unwinding between two looks at the rings */
+
+typedef VPROF_ARRAY(uint32_t) pid_array;
 
 struct vprof_recorder {
 	struct vprof_recorder_options o;
 	struct record_bpf *bpf;
 	struct vprof_rings *rings;
 	struct vprof_rings_sizes sizes;
-	struct bpf_link *vectors[VECTOR_LINKS];
-	size_t n_vectors;
 	struct bpf_link **timers;
 	int *timer_events; /* [n_timers] which the links own */
 	size_t n_timers;
@@ -57,7 +57,9 @@ struct vprof_recorder {
 	struct vprof_kernel_symbols *symbols;
 	struct vprof_stacks *stacks;
 	struct vprof_stack_windows windows;
-	struct vprof_soft_interrupts soft_interrupts;
+	struct vprof_wake_programs wakes;
+	pid_array ending;  /* processes, at the last sweep */
+	uint64_t swept_ns; /* CLOCK_MONOTONIC */
 	uint64_t last_clock_ns;
 	uint64_t n_missed; /* by programs that interrupted themselves */
 	uint32_t kinds;
@@ -188,31 +190,6 @@ static void choose_programs(struct vprof_recorder *r)
 			 " (this kernel lacks their tracepoints; vprof doctor lists them)");
 }
 
-/* Hard interrupts that irq_handler_entry does not report; a kernel has some of them. */
-static void attach_vectors(struct vprof_recorder *r)
-{
-	static const char *const names[] = { "local_timer", "call_function_single", "irq_work", "ipi" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names && (r->kinds & VP_KERNEL_CONTEXT); i++) {
-		char entry[48], leave[48];
-		struct bpf_link *in, *out;
-
-		snprintf(entry, sizeof entry, "%s_entry", names[i]);
-		snprintf(leave, sizeof leave, "%s_exit", names[i]);
-		if (!vprof_recorder_has_tracepoint(entry) || !vprof_recorder_has_tracepoint(leave))
-			continue;
-		/* The exit first: an entry without its exit would count for ever. */
-		out = bpf_program__attach_raw_tracepoint(r->bpf->progs.leave_vector, leave);
-		in = out ? bpf_program__attach_raw_tracepoint(r->bpf->progs.enter_vector, entry) : NULL;
-		if (!in) {
-			bpf_link__destroy(out);
-			continue;
-		}
-		r->vectors[r->n_vectors++] = in;
-		r->vectors[r->n_vectors++] = out;
-	}
-}
-
 static int refuse(struct vprof_error *err, const char *what, int error)
 {
 	return vprof_error_set(err, VPROF_ERR_FAILED,
@@ -339,8 +316,8 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	ret = record_bpf__attach(r->bpf);
 	if (ret)
 		return refuse(err, "to attach the recording programs", ret);
-	attach_vectors(r);
-	vprof_soft_interrupts_start(&r->soft_interrupts, r->bpf, may_leave_packets(r) ? r->symbols : NULL);
+	vprof_wake_programs_start(&r->wakes, r->bpf, (r->kinds & VP_KERNEL_CONTEXT) != 0,
+				  may_leave_packets(r) ? r->symbols : NULL);
 	if (!r->stacks) {
 		vprof_kernel_symbols_free(r->symbols);
 		r->symbols = NULL;
@@ -348,6 +325,8 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
 	if (!ret && (r->kinds & VP_KERNEL_STACKS)) {
 		vprof_stack_windows_start(&r->windows, r->bpf, r->rings, &r->table, r->o.budget, r->o.by_hand);
+		if (r->o.may_leave_wakes && (r->kinds & VP_KERNEL_CONTEXT) && (r->kinds & VP_KERNEL_NET))
+			r->windows.wakes = &r->wakes;
 		vprof_stack_windows_set_timers(&r->windows, r->timer_events, r->n_timers);
 	}
 	return ret;
@@ -418,7 +397,7 @@ static int join_session(const struct vprof_recorder *r, uint32_t pid)
 	uint32_t none_exited = 0;
 	uint64_t bit, *word = session_word(r, pid, &bit);
 
-	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.session), &pid, &none_exited, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.session), &pid, &none_exited, BPF_NOEXIST) && errno != EEXIST)
 		return errno;
 	__atomic_fetch_or(word, bit, __ATOMIC_SEQ_CST);
 	return 0;
@@ -499,6 +478,40 @@ int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *
 	return n;
 }
 
+static int is_among(const pid_array *pids, uint32_t pid)
+{
+	for (size_t i = 0; i < pids->n; i++)
+		if (pids->v[i] == pid)
+			return 1;
+	return 0;
+}
+
+/* Processes that have been ending since the last sweep: the kernel kept one of their threads' last switch to itself.
+ * Who gets their number next is not of the session. */
+static void sweep(struct vprof_recorder *r, uint64_t now_ns)
+{
+	int session = bpf_map__fd(r->bpf->maps.session), more;
+	pid_array still = { NULL, 0, 0 };
+	uint32_t key, next, value;
+
+	if (now_ns - r->swept_ns < SWEEP_NS)
+		return;
+	r->swept_ns = now_ns;
+	for (more = !bpf_map_get_next_key(session, NULL, &key); more; key = next) {
+		uint32_t *slot;
+
+		more = !bpf_map_get_next_key(session, &key, &next);
+		if (bpf_map_lookup_elem(session, &key, &value) || !(value & VP_SESSION_ENDING))
+			continue;
+		if (is_among(&r->ending, key))
+			leave_session(r, key);
+		else if ((slot = VPROF_PUSH(&still)))
+			*slot = key;
+	}
+	VPROF_ARRAY_RELEASE(&r->ending);
+	r->ending = still;
+}
+
 static void tell_clock(struct vprof_recorder *r)
 {
 	const struct vprof_clock_reading *now = vprof_rings_reading(r->rings);
@@ -515,15 +528,23 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
 
 	tell_clock(r);
+	if (!r->is_stopped && !r->o.all)
+		sweep(r, vprof_clock_monotonic_ns());
 	if (!r->is_stopped && (r->kinds & VP_KERNEL_WINDOWS))
 		vprof_stack_windows_step(&r->windows);
 	if (!r->is_stopped)
-		vprof_soft_interrupts_step(&r->soft_interrupts, vprof_clock_monotonic_ns(),
+		vprof_soft_interrupts_step(&r->wakes.soft_interrupts, vprof_clock_monotonic_ns(),
 					   (r->kinds & VP_KERNEL_WINDOWS) &&
 						   vprof_stack_windows_count_packets(&r->windows));
 	if (r->stacks)
 		vprof_stacks_work(r->stacks, STACKS_WORK_NS, 0);
 	return n;
+}
+
+/* Between windows a few are taken. */
+static int takes_stacks(const struct vprof_recorder *r)
+{
+	return r->kinds & VP_KERNEL_STACKS && (!(r->kinds & VP_KERNEL_WINDOWS) || r->windows.is_open);
 }
 
 long vprof_recorder_pause_ns(const struct vprof_recorder *r, size_t n)
@@ -532,7 +553,7 @@ long vprof_recorder_pause_ns(const struct vprof_recorder *r, size_t n)
 
 	if (n > BUSY_EVENTS || n > ((size_t)1 << r->sizes.slots_shift) / BUSY_PART)
 		return 0;
-	if (r->kinds & VP_KERNEL_STACKS || ns < DRAIN_STACKS_NS)
+	if (takes_stacks(r) || ns < DRAIN_STACKS_NS)
 		return DRAIN_STACKS_NS;
 	return ns < DRAIN_NS ? (long)ns : DRAIN_NS;
 }
@@ -577,11 +598,9 @@ int vprof_recorder_has_targets(const struct vprof_recorder *r)
 	uint32_t pid;
 
 	while (!r->o.all && !bpf_map_get_next_key(session, NULL, &pid)) {
-		int is_gone = kill((pid_t)pid, 0) && errno == ESRCH;
-
-		if (!is_initial_namespace() || (!is_gone && !vprof_proc_is_zombie(pid)))
+		if (!kill((pid_t)pid, 0) || errno != ESRCH || !is_initial_namespace())
 			return 1;
-		leave_session(r, pid); /* the kernel kept a last switch to itself */
+		leave_session(r, pid); /* the kernel kept its end to itself */
 	}
 	return r->o.all;
 }
@@ -612,7 +631,8 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	state->n_not_followed = r->bpf->bss->n_not_followed;
 	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;
-	state->looks_up = r->soft_interrupts.is_left ? 1 : r->soft_interrupts.may_leave ? 0 : -1;
+	state->looks_up = r->wakes.soft_interrupts.is_left ? 1 : r->wakes.soft_interrupts.may_leave ? 0 : -1;
+	state->wakes_left = r->windows.left_ns != 0;
 	state->n_windows = r->kinds & VP_KERNEL_WINDOWS ? r->windows.n : 0;
 	state->observed_s = vprof_stack_windows_observed_s(&r->windows);
 	if (state->n_windows)
@@ -623,9 +643,7 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 
 static void detach(struct vprof_recorder *r)
 {
-	for (size_t i = 0; i < r->n_vectors; i++)
-		bpf_link__destroy(r->vectors[i]);
-	r->n_vectors = 0;
+	vprof_wake_programs_stop(&r->wakes);
 	for (size_t i = 0; i < r->n_timers; i++)
 		bpf_link__destroy(r->timers[i]);
 	r->n_timers = 0;
@@ -661,6 +679,7 @@ void vprof_recorder_close(struct vprof_recorder *r)
 	vprof_stacks_close(r->stacks);
 	vprof_kernel_symbols_free(r->symbols);
 	vprof_gather_release(&r->table);
+	VPROF_ARRAY_RELEASE(&r->ending);
 	free(r->timers);
 	free(r->timer_events);
 	free(r);

@@ -34,6 +34,8 @@ struct vprof_recorder_options {
 	double budget;	     /* with STACKS: share of the processes' CPU time that recording may take of it; 0: no limit
 			      */
 	int by_hand;	     /* the caller opens and closes windows; budget is not looked at */
+	int may_leave_wakes; /* with a budget: where switches and wake-ups alone take more than half of it, wake-ups are
+				recorded in windows only from then on (VP_WINDOW_WAKES_LEFT) */
 	uint64_t ring_bytes; /* as vprof_rings_plan() has it */
 	vprof_store_chunk *store;
 	void *arg;
@@ -81,6 +83,7 @@ struct vprof_recorder_state {
 	double error_ns;	    /* of times, at most */
 	int looks_up;	   /* 1: soft interrupts and packets are not followed now (soft_interrupts.h); -1: they are,
 			      for good */
+	int wakes_left;	   /* wake-ups are recorded in windows only by now */
 	char missing[240]; /* which events are not recorded, and why; "" */
 };
 void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_state *state);

@@ -3,19 +3,22 @@
 #include "recorder/recording_cost.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "trace/clock.h"
 
-#define EVENT_NS 250	/* without stacks: the kernel's count of what programs take, and what it takes to run them */
-#define INTERRUPT_NS 70 /* each of the programs that follow them, likewise */
-#define CALL_NS 250	/* until it is measured */
-#define FACTOR 1.5	/* what is usual, */
+#define EVENT_NS 250	 /* without stacks: the kernel's count of what programs take, and what it takes to run them */
+#define INTERRUPT_NS 120 /* each of the programs that follow them, likewise */
+#define CALL_NS 250	 /* until it is measured */
+#define FACTOR 1.5	 /* what is usual, */
 #define FACTOR_ERROR 0.5
 #define FACTOR_MIN 1.0
 #define FACTOR_MAX 4.0
-#define DONE_MIN 200 /* things done, in windows and outside, from which they tell anything */
+#define DONE_MIN 200	     /* things done, in windows and outside, from which they tell anything */
+#define BETWEEN_MIN_NS 5e8   /* CPU time between windows from which it is known what is taken throughout, */
+#define BETWEEN_MOST_NS 1e10 /* and half of which counts less when there is more */
 #define OWN_TRIES 4
 #define OWN_CALLS 64
 
@@ -29,6 +32,12 @@ void vprof_recording_cost_start(struct vprof_recording_cost *c, const struct vpr
 static double parts(const struct vprof_recording_cost *c, double taken_ns, uint64_t n_calls)
 {
 	return taken_ns + c->call_ns * (double)n_calls;
+}
+
+static double of_events(const struct vprof_cost_figures *now, const struct vprof_cost_figures *before)
+{
+	return EVENT_NS * (double)(now->n_events - before->n_events) +
+	       INTERRUPT_NS * (double)(now->n_interrupts - before->n_interrupts);
 }
 
 static void add(struct vprof_cost_sums *s, double busy, double done, double in_parts)
@@ -85,6 +94,16 @@ static void find_factor(struct vprof_recording_cost *c)
 	c->factor = c->factor < FACTOR_MIN ? FACTOR_MIN : c->factor > FACTOR_MAX ? FACTOR_MAX : c->factor;
 }
 
+static void add_between(struct vprof_recording_cost *c, double taken_ns, double busy_ns)
+{
+	c->throughout_ns += taken_ns;
+	c->between_ns += busy_ns;
+	if (c->between_ns > BETWEEN_MOST_NS) {
+		c->throughout_ns /= 2;
+		c->between_ns /= 2;
+	}
+}
+
 void vprof_recording_cost_edge(struct vprof_recording_cost *c, const struct vprof_cost_figures *now, int was_open)
 {
 	const struct vprof_cost_figures *b = &c->before;
@@ -94,9 +113,12 @@ void vprof_recording_cost_edge(struct vprof_recording_cost *c, const struct vpro
 		struct vprof_cost_sums *sums = was_open ? c->inside : c->outside;
 		double p = was_open ? parts(c, now->taken_ns - b->taken_ns, now->n_calls - b->n_calls) : 0;
 
-		for (int i = now->misses_sent || b->misses_sent ? VPROF_DONE_SENT + 1 : 0; i < VPROF_DONE_COUNT; i++)
-			add(&sums[i], busy, (double)(now->n_done[i] - b->n_done[i]), p);
+		for (int i = 0; i < VPROF_DONE_COUNT; i++)
+			if (!now->misses[i] && !b->misses[i])
+				add(&sums[i], busy, (double)(now->n_done[i] - b->n_done[i]), p);
 		find_factor(c);
+		if (!was_open)
+			add_between(c, of_events(now, b), busy);
 	}
 	c->before = *now;
 }
@@ -105,11 +127,24 @@ double vprof_recording_cost_count(struct vprof_recording_cost *c, const struct v
 {
 	const struct vprof_cost_figures *b = &c->counted;
 
-	c->total_ns += c->factor * parts(c, now->taken_ns - b->taken_ns, now->n_calls - b->n_calls) +
-		       EVENT_NS * (double)(now->n_events - b->n_events) +
-		       INTERRUPT_NS * (double)(now->n_interrupts - b->n_interrupts);
+	c->total_ns += c->factor * parts(c, now->taken_ns - b->taken_ns, now->n_calls - b->n_calls) + of_events(now, b);
 	c->counted = *now;
 	return c->total_ns;
+}
+
+double vprof_recording_cost_throughout(const struct vprof_recording_cost *c, const struct vprof_cost_figures *now)
+{
+	double taken = c->throughout_ns + of_events(now, &c->before);
+	double between = c->between_ns + now->busy_ns - c->before.busy_ns;
+
+	return between >= BETWEEN_MIN_NS ? taken / between : 0;
+}
+
+void vprof_recording_cost_forget(struct vprof_recording_cost *c)
+{
+	memset(c->inside, 0, sizeof c->inside);
+	memset(c->outside, 0, sizeof c->outside);
+	find_factor(c);
 }
 
 double vprof_recording_cost_own_call(void)

@@ -24,7 +24,7 @@ struct vprof_cost_figures {
 	uint64_t n_events; /* those in the rings */
 	uint64_t n_interrupts;
 	uint64_t n_done[VPROF_DONE_COUNT];
-	int misses_sent; /* packets that are sent are not counted now */
+	int misses[VPROF_DONE_COUNT]; /* these are not counted now */
 };
 
 struct vprof_cost_sums {
@@ -41,6 +41,7 @@ struct vprof_recording_cost {
 	struct vprof_cost_figures before; /* at the last edge of a window */
 	struct vprof_cost_sums inside[VPROF_DONE_COUNT], outside[VPROF_DONE_COUNT];
 	unsigned n_stretches;
+	double throughout_ns, between_ns; /* what was taken between windows, of so much CPU time */
 };
 
 void vprof_recording_cost_start(struct vprof_recording_cost *c, const struct vprof_cost_figures *now);
@@ -48,6 +49,13 @@ void vprof_recording_cost_start(struct vprof_recording_cost *c, const struct vpr
 /* An edge: the stretch until now lay in a window, or between two. The first window tells nothing, for all stacks are
  * new there. */
 void vprof_recording_cost_edge(struct vprof_recording_cost *c, const struct vprof_cost_figures *now, int was_open);
+
+/* Between windows: which part of the CPU time is taken by what is recorded there, too; of the last seconds of it, with
+ * the stretch that is not over yet. 0: not known yet. */
+double vprof_recording_cost_throughout(const struct vprof_recording_cost *c, const struct vprof_cost_figures *now);
+
+/* Windows and the time between them are others from now on: what was learned by comparing them is void. */
+void vprof_recording_cost_forget(struct vprof_recording_cost *c);
 
 /* What all of it took so far, ns. It never gets less. */
 double vprof_recording_cost_count(struct vprof_recording_cost *c, const struct vprof_cost_figures *now);

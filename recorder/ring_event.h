@@ -12,6 +12,8 @@
 
 #define VP_RING_SLOT_BYTES 64
 
+#define VP_SESSION_ENDING 0x80000000u /* of a process of the session: its last thread has exited */
+
 /* A slot, which is a cache line. */
 struct vp_ring_event {
 	unsigned long long ns;	 /* CLOCK_MONOTONIC */

@@ -183,7 +183,7 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 	uint64_t price;
 	int is_clear;
 
-	if ((!s->may_leave && !s->is_left) || now_ns - s->looked_ns < LOOK_NS)
+	if (s->is_paused || (!s->may_leave && !s->is_left) || now_ns - s->looked_ns < LOOK_NS)
 		return;
 	s->looked_ns = now_ns;
 	is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
@@ -204,4 +204,33 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 		detach(&s->bpf->links.record_send);
 	s->packets = packets;
 	s->price = price;
+}
+
+void vprof_soft_interrupts_pause(struct vprof_soft_interrupts *s, uint64_t now_ns)
+{
+	if (!s->is_left && s->may_leave && now_ns - s->others_ns > QUIET_NS)
+		leave(s); /* few wake-ups are left to be looked up, which costs less than to attach programs */
+	set_following(s, 0);
+	detach_all_but_send(s->bpf);
+	detach(&s->bpf->links.record_send);
+	s->is_paused = 1;
+}
+
+int vprof_soft_interrupts_resume(struct vprof_soft_interrupts *s, uint64_t now_ns)
+{
+	struct vprof_packets packets;
+	int is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
+
+	s->is_paused = 0;
+	if (!is_clear || packets.others != s->packets.others) {
+		s->others_ns = now_ns;
+		s->may_leave &= is_clear;
+		s->is_left = 0;
+	}
+	s->packets = packets;
+	s->price = price_of_look_ups(s->bpf);
+	if (s->is_left)
+		return 1;
+	follow(s);
+	return !s->is_left;
 }

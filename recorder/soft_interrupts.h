@@ -23,7 +23,7 @@ struct vprof_packets { /* received and sent */
 
 struct vprof_soft_interrupts {
 	struct record_bpf *bpf;
-	int may_leave, is_left;
+	int may_leave, is_left, is_paused;
 	uint32_t n_rounds;    /* in which they were followed */
 	uint64_t looked_ns;   /* CLOCK_MONOTONIC */
 	uint64_t others_ns;   /* when there were other packets than loopback's, or it began */
@@ -44,6 +44,11 @@ void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_
 /* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. counts_sent: packets that are sent are to be counted
  * even where the others are left. */
 void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns, int counts_sent);
+
+/* From pause to resume neither is done, and nothing is recorded of packets. now_ns: CLOCK_MONOTONIC. 0: the kernel
+ * refused to follow them. */
+void vprof_soft_interrupts_pause(struct vprof_soft_interrupts *s, uint64_t now_ns);
+int vprof_soft_interrupts_resume(struct vprof_soft_interrupts *s, uint64_t now_ns);
 
 /* Of the text of /proc/net/dev. */
 struct vprof_packets vprof_count_packets(const char *text);

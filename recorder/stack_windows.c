@@ -16,16 +16,22 @@
 /* clang-format on */
 
 #define LENGTH_NS 5e6	   /* of a window, CPU time: many short windows tell more of the rest than few long ones */
+#define LONGER_NS 1e7	   /* where more programs are attached and detached for each, which interrupts all CPUs */
 #define FIRST_COST_NS 2e7  /* a short recording is one window */
 #define PACKETS_COUNTED 32 /* windows in and around which packets tell what got done */
 #define CALLS_MEASURED 8   /* windows in which what tracing a system call takes is measured */
+#define LEFT_FROM 0.5	   /* of the budget, which is taken throughout */
+#define RETRY_NS 100000000 /* where the kernel refuses a window */
 
 static void get_figures(const struct vprof_stack_windows *w, struct vprof_cost_figures *f)
 {
 	uint64_t now = vprof_clock_monotonic_ns(), n_events, n_lost;
 
 	vprof_rings_count(w->rings, &n_events, &n_lost);
-	*f = (struct vprof_cost_figures){ .n_events = n_events + n_lost, .misses_sent = !w->bpf->links.record_send };
+	*f = (struct vprof_cost_figures){
+		.n_events = n_events + n_lost,
+		.misses = { [VPROF_DONE_SENT] = !w->bpf->links.record_send, [VPROF_DONE_WOKEN] = w->left_ns != 0 }
+	};
 	for (size_t i = 0; i < sizeof w->bpf->bss->accounts / sizeof *w->bpf->bss->accounts; i++) {
 		const volatile struct vp_ring_account *a = &w->bpf->bss->accounts[i];
 		uint64_t since = a->since_ns;
@@ -100,15 +106,21 @@ void vprof_stack_windows_set_timers(struct vprof_stack_windows *w, const int *ti
 void vprof_stack_windows_open(struct vprof_stack_windows *w)
 {
 	struct record_bpf *bpf = w->bpf;
+	int has_wakes;
 
 	measure_calls(w, &w->plain_ns);
+	has_wakes = !w->left_ns || vprof_wake_programs_attach(w->wakes);
 	attach(w);
 	measure_calls(w, &w->traced_ns);
 	set_timers(w, PERF_EVENT_IOC_ENABLE);
 	/* Without one of them a window would promise what it does not hold. */
-	if ((w->has_calls && (!bpf->links.record_call || !bpf->links.enter_call)) ||
-	    (w->has_faults && !bpf->links.record_fault))
+	if (!has_wakes || (w->has_calls && (!bpf->links.record_call || !bpf->links.enter_call)) ||
+	    (w->has_faults && !bpf->links.record_fault)) {
+		if (w->left_ns)
+			vprof_wake_programs_detach(w->wakes);
+		w->refused_ns = vprof_clock_monotonic_ns();
 		return;
+	}
 	w->n++;
 	set_number(w, w->n);
 	w->begin_ns = vprof_clock_monotonic_ns();
@@ -126,6 +138,8 @@ void vprof_stack_windows_close(struct vprof_stack_windows *w)
 	detach(&w->bpf->links.enter_call);
 	detach(&w->bpf->links.record_call);
 	detach(&w->bpf->links.record_fault);
+	if (w->left_ns)
+		vprof_wake_programs_detach(w->wakes);
 	w->is_open = 0;
 	w->has_end = 1;
 	w->observed_ns += (double)(w->end_ns - w->begin_ns);
@@ -149,6 +163,13 @@ static void convert(struct vprof_stack_windows *w, uint64_t until_ns)
 	if (w->has_begin && w->has_end && w->end_ns <= until_ns) {
 		tell(w, vprof_rings_ticks(w->rings, w->end_ns));
 		w->has_begin = w->has_end = 0;
+	}
+	if (w->left_ns && !w->left_told && w->left_ns <= until_ns) {
+		uint64_t left = vprof_rings_ticks(w->rings, w->left_ns);
+		struct vp_unit u[2] = { { left, VP_W(VP_KIND_KERNEL_WINDOW, VP_WINDOW_WAKES_LEFT) }, { left, 0 } };
+
+		vprof_gather_add(w->table, u, 2);
+		w->left_told = 1;
 	}
 }
 
@@ -176,6 +197,15 @@ void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf 
 		vprof_stack_windows_open(w);
 }
 
+/* From now on wake-ups are recorded in windows only. */
+static void leave_wakes(struct vprof_stack_windows *w)
+{
+	w->left_ns = vprof_clock_monotonic_ns();
+	w->plan.length_ns = LONGER_NS;
+	vprof_recording_cost_forget(&w->cost);
+	vprof_wake_programs_detach(w->wakes);
+}
+
 void vprof_stack_windows_step(struct vprof_stack_windows *w)
 {
 	struct vprof_cost_figures now;
@@ -183,7 +213,12 @@ void vprof_stack_windows_step(struct vprof_stack_windows *w)
 	convert(w, vprof_rings_reading(w->rings)->ns);
 	if (!(w->plan.share > 0) || w->by_hand || (!w->is_open && w->has_end))
 		return;
+	if (w->plan.is_open && !w->is_open && vprof_clock_monotonic_ns() - w->refused_ns > RETRY_NS)
+		vprof_stack_windows_open(w); /* what the kernel refused then */
 	get_figures(w, &now);
+	if (w->wakes && !w->left_ns && !w->plan.is_open &&
+	    vprof_recording_cost_throughout(&w->cost, &now) > LEFT_FROM * w->plan.share)
+		leave_wakes(w);
 	if (!vprof_windows_step(&w->plan, (uint64_t)now.busy_ns, vprof_recording_cost_count(&w->cost, &now), 0))
 		return;
 	vprof_recording_cost_edge(&w->cost, &now, !w->plan.is_open);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of time in which stacks are taken, so that recording costs at most a given share of the CPU time of the
  * processes recorded. Between windows system calls are not traced, switches and wake-ups are recorded almost always
- * without stacks. Of each window it is recorded when it began and ended: within, everything was recorded.
+ * without stacks. Of each window it is recorded when it began and ended: within, everything was recorded. Where
+ * switches and wake-ups take so much that little of the budget is left for stacks, wake-ups are recorded in windows
+ * only, from some window on, which is recorded, too.
  *
  *   vprof_stack_windows_start (with the first one open) -> vprof_stack_windows_step after each look at the rings ->
  *   vprof_stack_windows_stop when all events are in chunks
@@ -12,6 +14,7 @@
 #include "recorder/gather.h"
 #include "recorder/recording_cost.h"
 #include "recorder/rings.h"
+#include "recorder/wake_programs.h"
 #include "trace/windows.h"
 
 struct record_bpf;
@@ -28,9 +31,13 @@ struct vprof_stack_windows {
 		traced_ns; /* what a system call takes between windows and in one, at the least; 0: not known */
 	uint32_t n;	   /* windows so far */
 	int is_open, by_hand, has_calls, has_faults, has_begin, has_end;
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	uint64_t begin;		   /* ticks, with has_begin */
-	double observed_ns;	   /* in windows that are over */
+	struct vprof_wake_programs *wakes; /* that may be left between windows; NULL: they are not */
+	uint64_t left_ns;		   /* since when they are, CLOCK_MONOTONIC, 0: they are not; */
+	int left_told;			   /* this is recorded */
+	uint64_t refused_ns;		   /* a window that was to be opened */
+	uint64_t begin_ns, end_ns;	   /* of the window that is open, or was last; CLOCK_MONOTONIC */
+	uint64_t begin;			   /* ticks, with has_begin */
+	double observed_ns;		   /* in windows that are over */
 };
 
 /* share: of the CPU time; 0: one window without an end, of which nothing is recorded. by_hand: the caller opens and

@@ -193,7 +193,8 @@ enum vp_kind {
 	/* 2 units: a thread has used CPU time. payload = tid; u1.t = 0; u1.w = kernel stack | user stack << 32. */
 	VP_KIND_KERNEL_TIMER = 50,
 	/* 2 units, in the machine's table: a window of time in which all of that was recorded, from t to u1.t; payload
-	   and u1.w = 0. With VP_KERNEL_WINDOWS only; windows may join. */
+	   and u1.w = 0. With VP_KERNEL_WINDOWS only; windows may join. One of no length, with payload
+	   VP_WINDOW_WAKES_LEFT: wake-ups, interrupts and packets were recorded in windows only from then on. */
 	VP_KIND_KERNEL_WINDOW = 51,
 
 	/* Who sends and receives how much over which connection; in chunks of VP_THREAD_KERNEL, too. */
@@ -268,6 +269,8 @@ enum vp_source {
 #define VP_TASK_SESSION 1u /* of the processes that were to be recorded; else it woke one of their threads */
 #define VP_TASK_KERNEL 2u  /* a thread of the kernel */
 #define VP_TASK_RENAMED 4u /* was known before by another name */
+
+#define VP_WINDOW_WAKES_LEFT 1u
 
 #define VP_BLOCK_OPERATION 15u /* mask; the kernel's enum req_op: 0 read, 1 write, 2 flush, 3 discard, others */
 #define VP_BLOCK_SYNC 16u

@@ -154,6 +154,8 @@ static int add_window(struct vprof_kernel_tables *t, const struct vp_unit *u)
 {
 	struct vprof_kernel_window *w = u[1].t > u->t ? VPROF_PUSH(&t->windows) : NULL;
 
+	if (VP_PAYLOAD(u->w) & VP_WINDOW_WAKES_LEFT && u->t < t->wakes_until)
+		t->wakes_until = u->t;
 	if (w)
 		*w = (struct vprof_kernel_window){ u->t, u[1].t };
 	return w || u[1].t <= u->t ? 0 : -1;
@@ -229,7 +231,7 @@ int vprof_kernel_tables_read(struct vprof_kernel_tables *t, const struct vprof_t
 {
 	int ret = 0;
 
-	*t = (struct vprof_kernel_tables){ 0 };
+	*t = (struct vprof_kernel_tables){ .wakes_until = UINT64_MAX };
 	for (size_t i = 0; i < trace->n_kernel_tables && !ret; i++)
 		ret = read_table(t, &trace->kernel_tables[i]);
 	if (!ret)

@@ -54,6 +54,8 @@ struct vprof_kernel_tables {
 	VPROF_ARRAY(struct vprof_kernel_process) processes; /* by process_seq */
 	VPROF_ARRAY(struct vprof_kernel_event) tasks;	    /* TASK, in the order of the file */
 	VPROF_ARRAY(struct vprof_kernel_window) windows;    /* by begin; they neither overlap nor join */
+	uint64_t wakes_until; /* wake-ups were recorded throughout until then, ticks, and later in windows only;
+				 UINT64_MAX: throughout */
 	VPROF_ARRAY(uint64_t) addresses;
 	struct vprof_arena texts;
 };

@@ -138,6 +138,7 @@ static cJSON *to_json(const char *folder, const struct vprof_record_outcome *o)
 		cJSON_AddNumberToObject(root, "observed_seconds", o->state.observed_s);
 		cJSON_AddNumberToObject(root, "cost_ns", o->state.cost_ns);
 		cJSON_AddNumberToObject(root, "busy_ns", o->state.busy_ns);
+		cJSON_AddBoolToObject(root, "wakes_in_windows", o->state.wakes_left);
 	}
 	cJSON_AddStringToObject(root, "missing", o->state.missing);
 	if (o->has_status)
@@ -157,6 +158,10 @@ static void tell(const char *folder, const struct arguments *a, const struct vpr
 			"%s of its CPU time (--budget)",
 			o->state.n_windows, vprof_format_duration(o->state.observed_s * 1e9).s,
 			vprof_format_duration(o->seconds * 1e9).s, vprof_format_percent(a->budget).s);
+	if (o->state.wakes_left)
+		vprof_tell(
+			"who wakes whom takes too much of the program's CPU time, and was recorded throughout at the begin only, then "
+			"in these windows: vprof report waits tells of that begin (--waits records it throughout)");
 	if (*o->state.missing)
 		vprof_tell("not recorded: %s", o->state.missing);
 	if (o->state.n_lost)
@@ -262,6 +267,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 							      .kinds = kinds,
 							      .spacing_ns = (uint64_t)a->spacing_ns,
 							      .budget = a->stacks ? a->budget : 0,
+							      .may_leave_wakes = everywhere && !a->waits && !a->paths &&
+										 !a->interrupts && !a->interval,
 							      .timer_hz = everywhere ? (uint32_t)a->timer_hz : 0,
 							      .ready = a->ready,
 							      .most_ns = a->most_ns,
@@ -378,7 +385,7 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "paths", VPROF_OPTION_FLAG, &a.paths, NULL,
 		  "record sends and receives instead: the paths of requests (vprof report paths)" },
 		{ "waits", VPROF_OPTION_FLAG, &a.waits, NULL,
-		  "with --paths: record what threads wait for, too (vprof report waits)" },
+		  "with --paths or --stacks: record what threads wait for throughout (vprof report waits)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",
 		  "buffer of each CPU for events on their way to disk, with --stacks another one for these (default 4 and 16; a power of two)" },
 		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",

@@ -290,6 +290,7 @@ static int open_all(struct session *s, struct vprof_error *err)
 					    .spacing_ns = s->o->spacing_ns,
 					    .timer_hz = s->o->timer_hz,
 					    .budget = s->o->budget,
+					    .may_leave_wakes = s->o->may_leave_wakes,
 					    .ring_bytes = s->o->ring_bytes,
 					    .store = store,
 					    .arg = s };

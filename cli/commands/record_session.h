@@ -22,9 +22,10 @@ struct vprof_record_request {
 	const char *name;
 	int all;
 	uint32_t kinds;	     /* VP_KERNEL_* */
-	uint64_t spacing_ns; /* this and budget: struct vprof_recorder_options */
+	uint64_t spacing_ns; /* this, budget and may_leave_wakes: struct vprof_recorder_options */
 	uint32_t timer_hz;
 	double budget;
+	int may_leave_wakes;
 	const char *ready; /* a file to be made once events are recorded; NULL: none */
 	double most_ns;	   /* how long, 0: until it ends */
 	uint64_t ring_bytes;

@@ -67,9 +67,9 @@ struct { /* for what is rare or large */
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* Set when a process's last thread exits. Until the last switch of each of its threads it belongs to the session: any
- * of them may still wake its parent. */
-#define ENDING (1u << 31)
+/* Set when a process's last thread exits. Until the last switch of each of its threads that exited it belongs to the
+ * session: any of them may still wake its parent. What the kernel keeps to itself, the recorder makes good. */
+#define ENDING VP_SESSION_ENDING
 
 struct { /* of the session: pid -> threads that exited and have not been switched out for the last time, and ENDING */
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -308,6 +308,21 @@ static __always_inline __u8 state_of(unsigned int state, int preempted)
 	return state ? VP_TASK_STATE_IDLE : VP_TASK_STATE_RUNNABLE;
 }
 
+/* Of those that exited one is less. 1: it was the last one of a process that is ending. A thread that exited before its
+ * process was recorded is not among those counted. */
+static __always_inline int count_dead(__u32 *process)
+{
+	for (int i = 0; i < CLAIM_TRIES; i++) {
+		__u32 n = *(volatile __u32 *)process;
+
+		if (!(n & ~ENDING))
+			return 0;
+		if (__sync_val_compare_and_swap(process, n, n - 1) == n)
+			return n == (ENDING | 1);
+	}
+	return 0;
+}
+
 static __always_inline void forget_dead(struct task_struct *task)
 {
 	__u64 key = (__u64)task;
@@ -315,8 +330,7 @@ static __always_inline void forget_dead(struct task_struct *task)
 
 	bpf_map_delete_elem(&wakers, &key);
 	process = bpf_map_lookup_elem(&session, &pid);
-	/* a thread that exited before its process was recorded is not among those counted */
-	if (process && *process & ~ENDING && __sync_fetch_and_sub(process, 1) == (ENDING | 1)) {
+	if (process && count_dead(process)) {
 		__sync_fetch_and_and(session_word(pid), ~(1ull << (pid & 63)));
 		bpf_map_delete_elem(&session, &pid);
 	}

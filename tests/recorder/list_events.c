@@ -94,6 +94,9 @@ static void print_tables(const struct vprof_trace *t)
 				       VP_PAYLOAD(u->w), u[1].t, (int)(VP_PAYLOAD(u->w) & 0xff), (const char *)(u + 2));
 			else if (VP_CODE(u->w) == VP_KIND_KERNEL_CLOCK)
 				printf("clock %" PRIu64 " error %" PRIu64 "\n", u[1].t, VP_PAYLOAD(u->w));
+			else if (VP_CODE(u->w) == VP_KIND_KERNEL_WINDOW)
+				printf("window %.0f to %.0f flags %" PRIu64 "\n", vprof_trace_ns(t, u->t),
+				       vprof_trace_ns(t, u[1].t), VP_PAYLOAD(u->w));
 			else if (vprof_kernel_event_decode(u, n, 0, &e))
 				print(&e, vprof_trace_ns(t, e.t), t->header.ns_per_tick);
 		}

@@ -328,6 +328,40 @@ static void test_told_again(void **state)
 	vprof_trace_free(trace);
 }
 
+/* Behind the end of the window that says so, wake-ups were recorded in windows only. */
+static void test_wakes_left(void **state)
+{
+	static const struct vprof_kernel_event cpu0[] = {
+		SWITCH(10, A, SLEEPING, 0), WAKING(20, A, B, TASK, NONE, 0), SWITCH(22, 0, RUNNABLE, A),
+		SWITCH(30, A, SLEEPING, 0), SWITCH(60, 0, RUNNABLE, A), /* in the rest, which is not read */
+	};
+	const struct vp_unit windows[] = {
+		{ 5, VP_W(VP_KIND_KERNEL_WINDOW, 0) },
+		{ 12, 0 },
+		{ 40, VP_W(VP_KIND_KERNEL_WINDOW, VP_WINDOW_WAKES_LEFT) },
+		{ 40, 0 },
+		{ 70, VP_W(VP_KIND_KERNEL_WINDOW, 0) },
+		{ 80, 0 },
+	};
+	struct vprof_waits_input in;
+	struct vprof_trace *trace;
+	struct kernel_image im = { .n_chunks = 0 };
+
+	(void)state;
+	add_tables(&im);
+	kernel_image_chunk(&im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 },
+			   windows, sizeof windows / sizeof *windows);
+	add_events(&im, 0, cpu0, sizeof cpu0 / sizeof *cpu0);
+	read_input(&in, &trace, &im);
+	assert_int_equal(in.tables.wakes_until, 40);
+	assert_int_equal(in.tables.windows.n, 2);
+	assert_int_equal(in.n_events, 4);
+	assert_int_equal(in.n_assumed, 0);
+	assert_non_null(strstr(in.missing, "wake-ups after the first"));
+	vprof_waits_input_release(&in);
+	vprof_trace_free(trace);
+}
+
 static void test_none(void **state)
 {
 	struct kernel_image im = { .n_chunks = 0 };
@@ -378,10 +412,10 @@ static void test_same_stacks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_segments),    cmocka_unit_test(test_requests_seen_in_part),
-		cmocka_unit_test(test_b_and_disk),  cmocka_unit_test(test_random),
-		cmocka_unit_test(test_told_again),  cmocka_unit_test(test_none),
-		cmocka_unit_test(test_same_stacks),
+		cmocka_unit_test(test_segments),   cmocka_unit_test(test_requests_seen_in_part),
+		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_wakes_left), cmocka_unit_test(test_told_again),
+		cmocka_unit_test(test_none),	   cmocka_unit_test(test_same_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);

@@ -8,6 +8,7 @@
  */
 #include "analysis/waits/input/kernel_entities.h"
 #include "analysis/waits/input/stack_names.h"
+#include "common/text.h"
 
 struct open_request {
 	uint64_t key, issue;	 /* ns */
@@ -218,6 +219,11 @@ static int on_task(struct reading *g, const struct vprof_kernel_event *e)
 	struct vprof_kernel_thread *t = vprof_kernel_entities_thread(&g->all, e->task.tid);
 	struct vprof_waits_entity *entity;
 
+	if (t && t->state == VPROF_KERNEL_THREAD_GONE && e->kind == VP_KIND_KERNEL_TASK) { /* another has its tid */
+		t = vprof_kernel_entities_make(&g->all, e->task.tid, e->task.pid, e->task.comm, VPROF_NONE, g->now);
+		if (t)
+			t->is_followed = 0;
+	}
 	if (!t)
 		return VPROF_ERR_NOMEM;
 	entity = &g->input->history.entities.v[t->entity];
@@ -464,6 +470,8 @@ static int read_events(struct reading *g, struct vprof_error *err)
 	while (!ret && vprof_kernel_stream_next(stream, &e)) {
 		uint64_t t = vprof_waits_time(vprof_trace_ns(g->trace, e.t));
 
+		if (e.t > g->input->tables.wakes_until)
+			break;
 		if (is_first) {
 			g->input->history.begin = g->all.begin = g->now = t;
 			ret = vprof_kernel_entities_read_tables(&g->all, g->trace);
@@ -476,6 +484,24 @@ static int read_events(struct reading *g, struct vprof_error *err)
 	}
 	vprof_kernel_stream_close(stream);
 	return ret ? ret : finish(g);
+}
+
+/* The rest of the recording has wake-ups here and there only. */
+static int tell_rest(struct vprof_waits_input *input, const struct vprof_trace *trace)
+{
+	uint64_t until = input->tables.wakes_until;
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	if (until == UINT64_MAX || !input->missing)
+		return input->missing ? VPROF_OK : VPROF_ERR_NOMEM;
+	vprof_text_addf(
+		&text,
+		"%s%swake-ups after the first %.1f s, but for some moments, since they took too much of the program's CPU "
+		"time (vprof record --stacks --waits records them throughout)",
+		input->missing, *input->missing ? ", " : "", vprof_trace_ns(trace, until) / 1e9);
+	input->missing = text.failed ? NULL : vprof_strings_keep(&input->strings, text.s);
+	vprof_text_release(&text);
+	return input->missing ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof_trace *trace, double bytes_per_s,
@@ -502,6 +528,8 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	input->history.n_cpus = (uint32_t)trace->n_kernel;
 	if (!ret)
 		ret = vprof_kernel_tables_read(&input->tables, trace, err);
+	if (!ret)
+		ret = tell_rest(input, trace);
 	g.same = calloc(input->tables.stacks.n + 1, sizeof *g.same);
 	if (!ret)
 		ret = g.same ? vprof_stacks_find_same(g.same, &input->tables) : VPROF_ERR_NOMEM;

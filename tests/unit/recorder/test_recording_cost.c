@@ -84,9 +84,9 @@ static void test_packets_that_are_not_counted(void **state)
 	vprof_recording_cost_start(&c, &now);
 	for (int i = 0; i < 200; i++) {
 		for (int is_open = 1; is_open >= 0; is_open--) {
-			now.misses_sent = i >= 100;
+			now.misses[VPROF_DONE_SENT] = i >= 100;
 			run(&now, &p, (is_open ? 5 : 100) * MS, is_open, &random);
-			n_sent = now.misses_sent ? n_sent : now.n_done[VPROF_DONE_SENT];
+			n_sent = now.misses[VPROF_DONE_SENT] ? n_sent : now.n_done[VPROF_DONE_SENT];
 			now.n_done[VPROF_DONE_SENT] = n_sent;
 			now.n_done[VPROF_DONE_SLEPT] = 0;
 			vprof_recording_cost_edge(&c, &now, is_open);
@@ -140,6 +140,37 @@ static void test_total(void **state)
 	assert_true(total > 2 * now.taken_ns && total < 4 * now.taken_ns);
 }
 
+/* What is recorded in windows does not count, and nothing is said before enough is known. */
+static void test_throughout(void **state)
+{
+	struct program p = { 10000, 2000, 6000, 0.05, 1 };
+	struct vprof_cost_figures now = { 0 };
+	struct vprof_recording_cost c;
+	uint64_t random = 88172645463325252u;
+
+	(void)state;
+	vprof_recording_cost_start(&c, &now);
+	for (int i = 0; i < 10; i++) {
+		run(&now, &p, 5 * MS, 1, &random);
+		now.n_events += 5000;
+		vprof_recording_cost_edge(&c, &now, 1);
+		run(&now, &p, 100 * MS, 0, &random);
+		now.n_events += 10000; /* 2.5 ms */
+		vprof_recording_cost_edge(&c, &now, 0);
+		assert_true(i >= 4 || !(vprof_recording_cost_throughout(&c, &now) > 0));
+	}
+	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.025) < 1e-9);
+	run(&now, &p, 900 * MS, 0, &random); /* not over yet, and quieter */
+	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.025 * 10 / 19) < 1e-9);
+	for (int i = 0; i < 1000; i++) {
+		run(&now, &p, 100 * MS, 0, &random);
+		now.n_events += 20000;
+		vprof_recording_cost_edge(&c, &now, 0);
+	}
+	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.05) <
+		    1e-3); /* what was long ago counts no more */
+}
+
 static void test_own_call(void **state)
 {
 	double ns = vprof_recording_cost_own_call();
@@ -155,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_packets_that_are_not_counted),
 		cmocka_unit_test(test_what_is_usual),
 		cmocka_unit_test(test_total),
+		cmocka_unit_test(test_throughout),
 		cmocka_unit_test(test_own_call),
 	};
 
