@@ -22,8 +22,12 @@ static void name_tracepoints(size_t i, char entry[48], char leave[48])
 	snprintf(leave, 48, "%s_exit", vectors[i]);
 }
 
-static int attach_vectors(struct vprof_wake_programs *w)
+/* At the start, what the kernel refuses is left alone from then on: a wake-up may be attributed to who was interrupted.
+ * 0: some were refused later. */
+static int attach_vectors(struct vprof_wake_programs *w, int is_start)
 {
+	int ok = 1;
+
 	for (size_t i = 0; i < VPROF_VECTORS; i++) {
 		char entry[48], leave[48];
 		struct bpf_link *in, *out;
@@ -36,12 +40,14 @@ static int attach_vectors(struct vprof_wake_programs *w)
 		in = out ? bpf_program__attach_raw_tracepoint(w->bpf->progs.enter_vector, entry) : NULL;
 		if (!in) {
 			bpf_link__destroy(out);
-			return 0;
+			w->has_vector[i] = !is_start;
+			ok &= is_start;
+			continue;
 		}
 		w->vectors[w->n_vectors++] = in;
 		w->vectors[w->n_vectors++] = out;
 	}
-	return 1;
+	return ok;
 }
 
 static void detach_vectors(struct vprof_wake_programs *w)
@@ -61,7 +67,7 @@ void vprof_wake_programs_start(struct vprof_wake_programs *w, struct record_bpf 
 		name_tracepoints(i, entry, leave);
 		w->has_vector[i] = vprof_recorder_has_tracepoint(entry) && vprof_recorder_has_tracepoint(leave);
 	}
-	attach_vectors(w); /* what the kernel refuses is missed: a wake-up may be attributed to who was interrupted */
+	attach_vectors(w, 1);
 	vprof_soft_interrupts_start(&w->soft_interrupts, bpf, symbols);
 	w->is_attached = 1;
 }
@@ -82,7 +88,7 @@ int vprof_wake_programs_attach(struct vprof_wake_programs *w)
 	if (w->is_attached)
 		return 1;
 	w->is_attached = 1;
-	if (vprof_soft_interrupts_resume(&w->soft_interrupts, vprof_clock_monotonic_ns()) && attach_vectors(w))
+	if (vprof_soft_interrupts_resume(&w->soft_interrupts, vprof_clock_monotonic_ns()) && attach_vectors(w, 0))
 		w->bpf->links.record_waking = bpf_program__attach(w->bpf->progs.record_waking);
 	if (!w->bpf->links.record_waking)
 		vprof_wake_programs_detach(w);
