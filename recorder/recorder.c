@@ -411,19 +411,19 @@ static void leave_session(const struct vprof_recorder *r, uint32_t pid)
 	bpf_map_delete_elem(bpf_map__fd(r->bpf->maps.session), &pid);
 }
 
-struct listing {
-	struct vprof_recorder *r;
-	VPROF_ARRAY(uint32_t) pids;
-	int error, found_new;
-};
-
-static int has_pid(const struct listing *l, uint32_t pid)
+static int is_among(const pid_array *pids, uint32_t pid)
 {
-	for (size_t i = 0; i < l->pids.n; i++)
-		if (l->pids.v[i] == pid)
+	for (size_t i = 0; i < pids->n; i++)
+		if (pids->v[i] == pid)
 			return 1;
 	return 0;
 }
+
+struct listing {
+	struct vprof_recorder *r;
+	pid_array pids;
+	int error, found_new;
+};
 
 static int add_process(struct listing *l, uint32_t pid)
 {
@@ -448,7 +448,7 @@ static int add_child(void *listing, const struct vprof_proc_task *task)
 {
 	struct listing *l = listing;
 
-	return !has_pid(l, task->pid) && has_pid(l, task->parent_pid) ? add_process(l, task->pid) : 0;
+	return !is_among(&l->pids, task->pid) && is_among(&l->pids, task->parent_pid) ? add_process(l, task->pid) : 0;
 }
 
 int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *err)
@@ -476,14 +476,6 @@ int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *
 		return vprof_error_set(err, VPROF_ERR_FAILED, "process %ld cannot be recorded: %s", (long)pid,
 				       strerror(l.error));
 	return n;
-}
-
-static int is_among(const pid_array *pids, uint32_t pid)
-{
-	for (size_t i = 0; i < pids->n; i++)
-		if (pids->v[i] == pid)
-			return 1;
-	return 0;
 }
 
 /* Processes that have been ending since the last sweep: the kernel kept one of their threads' last switch to itself.

@@ -3,7 +3,7 @@
  * processes recorded. Between windows system calls are not traced, switches and wake-ups are recorded almost always
  * without stacks. Of each window it is recorded when it began and ended: within, everything was recorded. Where
  * switches and wake-ups take so much that little of the budget is left for stacks, wake-ups are recorded in windows
- * only, from some window on, which is recorded, too.
+ * only from some time on, which is recorded, too.
  *
  *   vprof_stack_windows_start (with the first one open) -> vprof_stack_windows_step after each look at the rings ->
  *   vprof_stack_windows_stop when all events are in chunks
