@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
 #include "recorder/process_images.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +15,8 @@
 
 #define OPEN_MAX 8		   /* images with their files open */
 #define REFRESH_NS 2000000u	   /* at least, between the first two looks at a process's mappings */
-#define REFRESH_MOST_NS 100000000u /* ... and between two at any time: it is doubled up to here */
+#define REFRESH_MOST_NS 100000000u /* ... and at any time when code is not known: it is doubled up to here */
+#define LOOK_MOST_NS 1000000000u   /* ... and at any time else */
 #define FIRST_PROCESS 2		   /* process_seq: 1 is the machine */
 #define IMAGES_MAX 65536
 
@@ -26,7 +28,9 @@ struct vprof_image {
 	struct vprof_unwinder *unwinder; /* NULL: not open */
 	int is_told;			 /* its files, in its table */
 	uint64_t refresh_ns;		 /* until its mappings are looked at again */
-	uint64_t read_ns, used;		 /* when its mappings were read; used: a count, for closing the oldest */
+	uint64_t read_ns;		 /* when its mappings were read, or taken over from its parent's */
+	uint64_t known_ns;		 /* code that ran before then is in them, or in no file */
+	uint64_t used;			 /* a count, for closing the oldest */
 	struct vprof_gather table;
 };
 
@@ -189,36 +193,33 @@ static void tell_libraries(struct vprof_images *images, const struct vprof_image
 
 static uint64_t refresh_after(uint64_t refresh_ns)
 {
-	return refresh_ns < REFRESH_MOST_NS / 2 ? 2 * refresh_ns : REFRESH_MOST_NS;
+	return refresh_ns < LOOK_MOST_NS / 2 ? 2 * refresh_ns : LOOK_MOST_NS;
 }
 
-/* `inherited`: used if the process is gone, or is not asked for its own mappings; NULL: it has nothing then. */
-static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, const struct vprof_image *inherited,
-				     int is_own)
+/* Takes the text, also when it fails; NULL: the process is gone, and has nothing. */
+static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, char *maps, size_t n_maps,
+				     uint64_t known_ns, uint64_t refresh_ns)
 {
-	struct vprof_image *image = images->v.n < IMAGES_MAX ? calloc(1, sizeof *image) : NULL, **slot;
+	struct vprof_image *image = images->v.n < IMAGES_MAX ? calloc(1, sizeof *image) : NULL, **slot = NULL;
 	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL_TABLE,
 					       .pid = pid,
 					       .process_seq = FIRST_PROCESS + (uint32_t)images->v.n };
 
-	if (!image)
-		return NULL;
-	image->pid = pid;
-	image->is_current = 1;
-	image->refresh_ns = inherited && inherited->pid == pid ? refresh_after(inherited->refresh_ns) : REFRESH_NS;
-	image->read_ns = vprof_clock_monotonic_ns();
-	vprof_gather_init(&image->table, &whose, images->store, images->arg);
-	image->maps = is_own ? read_maps(pid, &image->n_maps) : NULL;
-	if (!image->maps && inherited && inherited->maps) {
-		image->maps = strndup(inherited->maps, inherited->n_maps);
-		image->n_maps = image->maps ? inherited->n_maps : 0;
-	}
-	slot = VPROF_PUSH(&images->v);
+	if (image)
+		slot = VPROF_PUSH(&images->v);
 	if (!slot) {
-		free(image->maps);
+		free(maps);
 		free(image);
 		return NULL;
 	}
+	*image = (struct vprof_image){ .pid = pid,
+				       .is_current = 1,
+				       .maps = maps,
+				       .n_maps = maps ? n_maps : 0,
+				       .refresh_ns = refresh_ns,
+				       .read_ns = vprof_clock_monotonic_ns(),
+				       .known_ns = known_ns };
+	vprof_gather_init(&image->table, &whose, images->store, images->arg);
 	*slot = image;
 	tell_libraries(images, image);
 	return image;
@@ -235,41 +236,80 @@ static struct vprof_image *current_image(const struct vprof_images *images, uint
 struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid)
 {
 	struct vprof_image *image = current_image(images, pid), *parent = NULL;
+	uint64_t known_ns = vprof_clock_monotonic_ns();
+	size_t n = 0;
+	char *maps;
 
+	if (image)
+		return image;
 	/* What it was forked with: what it has now may be of a program that it has executed since. */
-	for (size_t i = images->forks.n; i-- > 0 && !image && !parent;) /* the newest counts */
+	for (size_t i = images->forks.n; i-- > 0 && !parent;) /* the newest counts */
 		if (images->forks.v[i].pid == pid)
 			parent = current_image(images, images->forks.v[i].parent_pid);
-	return image ? image : add_image(images, pid, parent, !parent || !parent->maps);
+	if (parent && parent->maps) {
+		known_ns = parent->known_ns;
+		maps = strndup(parent->maps, n = parent->n_maps);
+	} else {
+		maps = read_maps(pid, &n);
+	}
+	return add_image(images, pid, maps, n, maps ? known_ns : UINT64_MAX, REFRESH_NS);
 }
 
-/* A hash of the files whose code is mapped, and where. */
+/* A hash of the files whose code is mapped, of which part, and where. */
 static uint64_t hash_code(const char *maps)
 {
-	uint64_t start, hash = VPROF_HASH_SEED;
-	char path[VP_PATH_MAX];
-	int is_code;
+	uint64_t hash = VPROF_HASH_SEED;
 
-	while (next_file(&maps, &start, &is_code, path))
-		if (is_code)
-			hash = vprof_mix(vprof_hash(hash, path, strlen(path)) + start);
+	for (const char *line = maps, *end; line && *line; line = *end ? end + 1 : end) {
+		const char *rights = strchr(line, ' ');
+
+		end = strchrnul(line, '\n');
+		if (rights && rights + 3 < end && rights[3] == 'x' && memchr(rights, '/', (size_t)(end - rights)))
+			hash = vprof_mix(vprof_hash(hash, line, (size_t)(end - line)));
+	}
 	return hash;
+}
+
+static int have_same_code(const struct vprof_image *image, const char *maps, size_t n)
+{
+	if (image->maps && image->n_maps == n && !memcmp(image->maps, maps, n))
+		return 1;
+	return hash_code(maps) == hash_code(image->maps);
+}
+
+/* Its mappings are read again; NULL: no others have code, or the process is gone. */
+static struct vprof_image *renew(struct vprof_images *images, struct vprof_image *image)
+{
+	uint64_t known_ns = vprof_clock_monotonic_ns();
+	struct vprof_image *newer;
+	size_t n;
+	char *maps = read_maps(image->pid, &n);
+
+	image->read_ns = known_ns;
+	image->refresh_ns = refresh_after(image->refresh_ns);
+	if (!maps || have_same_code(image, maps, n)) {
+		image->known_ns = maps ? known_ns : UINT64_MAX;
+		free(maps);
+		return NULL;
+	}
+	newer = add_image(images, image->pid, maps, n, known_ns, image->refresh_ns);
+	if (newer)
+		image->is_current = 0;
+	return newer;
 }
 
 void vprof_images_look(struct vprof_images *images, struct vprof_image *image)
 {
-	uint64_t now_ns = vprof_clock_monotonic_ns();
-	size_t n;
-	char *maps;
+	if (image->is_current && vprof_clock_monotonic_ns() - image->read_ns > image->refresh_ns)
+		renew(images, image);
+}
 
-	if (!image->is_current || now_ns - image->read_ns <= image->refresh_ns)
-		return;
-	maps = read_maps(image->pid, &n);
-	if (maps && hash_code(maps) != hash_code(image->maps) && add_image(images, image->pid, image, 1))
-		image->is_current = 0;
-	image->read_ns = now_ns;
-	image->refresh_ns = refresh_after(image->refresh_ns);
-	free(maps);
+/* For code that is not known: long enough ago? */
+static int is_old(const struct vprof_image *image)
+{
+	uint64_t most_ns = image->refresh_ns < REFRESH_MOST_NS ? image->refresh_ns : REFRESH_MOST_NS;
+
+	return vprof_clock_monotonic_ns() - image->read_ns > most_ns;
 }
 
 static void end_image(struct vprof_images *images, uint32_t pid)
@@ -357,15 +397,14 @@ int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, 
 	struct vprof_unwound found = unwind(images, image, stack, addresses, places);
 	struct vprof_image *newer = NULL;
 
-	/* A library may have been loaded since. */
+	/* A library may have been loaded before the stack was taken, and after its mappings were read. */
 	if (found.is_unknown && !image->is_current)
 		newer = current_image(images, image->pid);
-	else if (found.is_unknown && vprof_clock_monotonic_ns() - image->read_ns > image->refresh_ns)
-		newer = add_image(images, image->pid, image, 1);
-	else if (found.is_unknown && !is_last)
+	else if (found.is_unknown && stack->head.ns >= image->known_ns && is_old(image))
+		newer = renew(images, image);
+	else if (found.is_unknown && stack->head.ns >= image->known_ns && !is_last)
 		return 1;
 	if (newer) {
-		image->is_current = 0;
 		image = newer;
 		found = unwind(images, image, stack, addresses, places);
 	}

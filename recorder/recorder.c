@@ -517,7 +517,7 @@ static void tell_clock(struct vprof_recorder *r)
 
 size_t vprof_recorder_drain(struct vprof_recorder *r)
 {
-	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
+	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, vprof_clock_monotonic_ns(), 0);
 
 	tell_clock(r);
 	if (!r->is_stopped && !r->o.all)
@@ -651,7 +651,7 @@ void vprof_recorder_stop(struct vprof_recorder *r)
 	vprof_stack_windows_close(&r->windows);
 	detach(r);
 	r->is_stopped = 1;
-	while (vprof_rings_drain(r->rings, 1))
+	while (vprof_rings_drain(r->rings, vprof_clock_monotonic_ns(), 1))
 		;
 	if (r->kinds & VP_KERNEL_WINDOWS)
 		vprof_stack_windows_stop(&r->windows);

@@ -9,7 +9,9 @@
 
 #include "trace/clock.h"
 
-#define EVENT_NS 250	 /* without stacks: the kernel's count of what programs take, and what it takes to run them */
+#define EVENT_NS                                                                                                       \
+	300 /* without stacks: what programs take, what it takes to run them, and to read and store it beside the load \
+	     */
 #define INTERRUPT_NS 120 /* each of the programs that follow them, likewise */
 #define CALL_NS 250	 /* until it is measured */
 #define FACTOR 1.5	 /* what is usual, */
@@ -127,7 +129,8 @@ double vprof_recording_cost_count(struct vprof_recording_cost *c, const struct v
 {
 	const struct vprof_cost_figures *b = &c->counted;
 
-	c->total_ns += c->factor * parts(c, now->taken_ns - b->taken_ns, now->n_calls - b->n_calls) + of_events(now, b);
+	c->total_ns += c->factor * parts(c, now->taken_ns - b->taken_ns, now->n_calls - b->n_calls) +
+		       of_events(now, b) + now->edges_ns - b->edges_ns;
 	c->counted = *now;
 	return c->total_ns;
 }

@@ -7,7 +7,8 @@
  * wake-ups, sleeps), and what one takes them in windows, against what it takes between them, is the cost of what is
  * recorded in windows. By how much that exceeds the parts is the factor. It is a mean of what is usual and of what was
  * measured, by how well either is known: at first what is usual counts, and where nothing can be measured. Its standard
- * error is added, so that the account rather tells too much than too little.
+ * error is added, so that the account rather tells too much than too little. To attach and detach programs interrupts
+ * all CPUs again and again: it counts as if one of them did nothing else meanwhile.
  */
 #ifndef VPROF_RECORDER_RECORDING_COST_H
 #define VPROF_RECORDER_RECORDING_COST_H
@@ -20,6 +21,7 @@ enum vprof_done { VPROF_DONE_SENT, VPROF_DONE_WOKEN, VPROF_DONE_SLEPT, VPROF_DON
 struct vprof_cost_figures {
 	double busy_ns;	   /* CPU time of the processes recorded */
 	double taken_ns;   /* by programs in the kernel, for what is recorded in windows */
+	double edges_ns;   /* of the recorder's own CPU time, to attach and detach them */
 	uint64_t n_calls;  /* system calls that were traced */
 	uint64_t n_events; /* those in the rings */
 	uint64_t n_interrupts;

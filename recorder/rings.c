@@ -22,7 +22,9 @@
 
 _Static_assert(sizeof(struct vp_ring_event) == VP_RING_SLOT_BYTES, "an event fills a slot");
 
-typedef VPROF_ARRAY(struct vp_ring_event) event_array;
+#define PASS_PART 4    /* of a CPU's slots, in one pass */
+#define FREE_EACH 256u /* slots that are stored and told to be free at once */
+
 typedef VPROF_ARRAY(struct vp_ring_socket) rare_array;
 
 struct cpu {
@@ -33,9 +35,10 @@ struct cpu {
 	int map;
 	uint32_t number;
 	uint64_t until_ns; /* events from here on are left for the next call */
-	/* what is not stored yet; of the other ring, sockets and the heads of others */
-	event_array pending;
-	rare_array rare;
+	/* Slots behind n_freed that are complete, in order of time: how far behind. */
+	uint32_t *seen; /* [n_of_pass] */
+	uint32_t n_seen;
+	rare_array rare; /* of the other ring, what is not stored yet: sockets and the heads of others */
 	struct vprof_gather gather;
 	uint64_t n_stacks;	  /* that came through the ring; no events */
 	uint64_t n_taken;	  /* events */
@@ -62,29 +65,67 @@ static void count_without_memory(struct cpu *cpu)
 	cpu->n_missing++;
 }
 
-/* Takes the slots that are complete, up to the first that is not. */
-static void take_slots(struct cpu *cpu)
+static uint32_t n_slots(const struct cpu *cpu)
 {
-	uint64_t mask = (UINT64_C(1) << cpu->rings->o.sizes.slots_shift) - 1, ns = 0;
+	return UINT32_C(1) << cpu->rings->o.sizes.slots_shift;
+}
 
-	while (ns < cpu->until_ns) { /* else this might not end while events keep coming */
-		const struct vp_ring_event *slot = &cpu->slots[cpu->n_freed & mask];
-		struct vp_ring_event *to;
+/* Slots that are seen at once, at most. */
+static uint32_t n_of_pass(const struct cpu *cpu)
+{
+	return n_slots(cpu) > PASS_PART ? n_slots(cpu) / PASS_PART : 1;
+}
 
-		if (__atomic_load_n(&slot->stamp, __ATOMIC_ACQUIRE) != (uint32_t)(cpu->n_freed + 1))
+static const struct vp_ring_event *slot_at(const struct cpu *cpu, uint32_t behind)
+{
+	return &cpu->slots[(cpu->n_freed + behind) & (n_slots(cpu) - 1)];
+}
+
+/* Behind those seen. They nearly are in order: of an event that an interrupt's got in before, the latter are few. */
+static void put_in_order(struct cpu *cpu, uint32_t behind, uint64_t ns)
+{
+	uint32_t at = cpu->n_seen++;
+
+	for (; at && slot_at(cpu, cpu->seen[at - 1])->ns > ns; at--)
+		cpu->seen[at] = cpu->seen[at - 1];
+	cpu->seen[at] = behind;
+}
+
+/* Looks at the slots that are complete, up to the first that is not. They are not freed before they are stored, so they
+ * need not be copied. */
+static void see_slots(struct cpu *cpu)
+{
+	uint32_t most = n_of_pass(cpu);
+	uint64_t ns = 0;
+
+	cpu->n_seen = 0;
+	while (cpu->n_seen < most && ns < cpu->until_ns) { /* else this might not end while events keep coming */
+		const struct vp_ring_event *slot = slot_at(cpu, cpu->n_seen);
+
+		if (__atomic_load_n(&slot->stamp, __ATOMIC_ACQUIRE) != (uint32_t)(cpu->n_freed + cpu->n_seen + 1))
 			break;
 		ns = slot->ns;
-		to = VPROF_PUSH(&cpu->pending);
-		if (to)
-			*to = *slot;
-		else
-			count_without_memory(cpu);
-		cpu->n_taken++;
-		cpu->n_freed++;
-		if (!(cpu->n_freed & (mask >> 2)))
-			__atomic_store_n(&cpu->rings->o.freed[cpu->number].n, cpu->n_freed, __ATOMIC_RELEASE);
+		put_in_order(cpu, cpu->n_seen, ns);
 	}
-	__atomic_store_n(&cpu->rings->o.freed[cpu->number].n, cpu->n_freed, __ATOMIC_RELEASE);
+}
+
+/* How many of those seen, in order, may be stored: they are older than that, and fill the ring's first slots, which are
+ * free then. */
+static uint32_t count_ready(const struct cpu *cpu, uint64_t before_ns)
+{
+	uint32_t n = 0, last = 0;
+
+	for (uint32_t i = 0; i < cpu->n_seen && slot_at(cpu, cpu->seen[i])->ns < before_ns; i++) {
+		last = cpu->seen[i] > last ? cpu->seen[i] : last;
+		n = last == i ? i + 1 : n;
+	}
+	return n;
+}
+
+/* So many of those seen, the ring's first. */
+static void tell_free(struct cpu *cpu, uint32_t n)
+{
+	__atomic_store_n(&cpu->rings->o.freed[cpu->number].n, cpu->n_freed + n, __ATOMIC_RELEASE);
 }
 
 /* From the other ring. */
@@ -114,22 +155,14 @@ static int take_rare(void *arg, void *data, size_t size)
 	}
 	memset(to, 0, sizeof *to);
 	memcpy(to, data, size < sizeof *to ? size : sizeof *to);
-	return e->ns >= cpu->until_ns ? -ECANCELED : 0; /* as in take_slots() */
+	return e->ns >= cpu->until_ns ? -ECANCELED : 0; /* as in see_slots() */
 }
 
-/* Of both rings: sockets and others begin with the same head. */
 static int order_by_time(const void *a, const void *b)
 {
-	const struct vp_ring_event *x = a, *y = b;
+	const struct vp_ring_event *x = a, *y = b; /* sockets begin with the same head */
 
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
-
-/* They nearly are in order; without memory they stay nearly so. */
-static void sort_pending(struct cpu *cpu)
-{
-	vprof_array_sort(cpu->pending.v, cpu->pending.n, sizeof *cpu->pending.v, order_by_time);
-	vprof_array_sort(cpu->rare.v, cpu->rare.n, sizeof *cpu->rare.v, order_by_time);
 }
 
 static uint64_t ticks_of(const struct vprof_rings *r, uint64_t ns)
@@ -304,22 +337,71 @@ static void store_event(struct cpu *cpu, const struct vp_ring_event *from)
 		add_record(cpu, &e, t);
 }
 
-/* Those of both rings in order. A socket is told before its transfers. */
+/* Are there more slots than were seen in this pass? */
+static int is_full(const struct cpu *cpu)
+{
+	return cpu->n_seen == n_of_pass(cpu);
+}
+
+static uint64_t newest_ns(const struct cpu *cpu)
+{
+	return slot_at(cpu, cpu->seen[cpu->n_seen - 1])->ns;
+}
+
+/* How many of those seen are to be stored now. */
+static uint32_t choose_ready(const struct cpu *cpu, uint64_t before_ns)
+{
+	uint64_t middle_ns;
+	uint32_t n;
+
+	if (!is_full(cpu))
+		return count_ready(cpu, before_ns);
+	/* Older ones may come behind them, too. But half are stored at least: in a ring so small that this is less than
+	 * is to be waited for, rather than that events are lost. */
+	if (newest_ns(cpu) - VPROF_RINGS_HOLD_NS < before_ns)
+		before_ns = newest_ns(cpu) - VPROF_RINGS_HOLD_NS;
+	middle_ns = slot_at(cpu, cpu->seen[cpu->n_seen / 2])->ns;
+	n = count_ready(cpu, before_ns > middle_ns ? before_ns : middle_ns + 1);
+	return n ? n : cpu->n_seen;
+}
+
+/* Up to when all events of the CPU's slots have been stored, of those before `before_ns`. */
+static uint64_t stored_until(const struct cpu *cpu, uint32_t n_stored, uint64_t before_ns)
+{
+	uint64_t ns = before_ns;
+
+	if (n_stored < cpu->n_seen)
+		ns = slot_at(cpu, cpu->seen[n_stored])->ns;
+	else if (is_full(cpu))
+		ns = newest_ns(cpu);
+	return ns < before_ns ? ns : before_ns;
+}
+
+/* Those seen of both rings, in order. A socket is told before its transfers. What is left is not older. */
 static void store_events(struct cpu *cpu, uint64_t before_ns)
 {
-	event_array *events = &cpu->pending;
 	rare_array *rare = &cpu->rare;
-	size_t n = 0, n_rare = 0;
+	uint32_t n = choose_ready(cpu, before_ns), last = 0;
+	size_t n_rare = 0;
 
-	for (; n < events->n && events->v[n].ns < before_ns; n++) {
-		for (; n_rare < rare->n && rare->v[n_rare].head.ns <= events->v[n].ns; n_rare++)
+	/* They nearly are in order, too; without memory they stay nearly so. */
+	vprof_array_sort(rare->v, rare->n, sizeof *rare->v, order_by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vp_ring_event *e = slot_at(cpu, cpu->seen[i]);
+
+		for (; n_rare < rare->n && rare->v[n_rare].head.ns <= e->ns; n_rare++)
 			store_event(cpu, &rare->v[n_rare].head);
-		store_event(cpu, &events->v[n]);
+		store_event(cpu, e);
+		last = cpu->seen[i] > last ? cpu->seen[i] : last;
+		if (last == i && !((i + 1) % FREE_EACH))
+			tell_free(cpu, i + 1);
 	}
+	before_ns = stored_until(cpu, n, before_ns);
 	for (; n_rare < rare->n && rare->v[n_rare].head.ns < before_ns; n_rare++)
 		store_event(cpu, &rare->v[n_rare].head);
-	events->n -= n;
-	memmove(events->v, events->v + n, events->n * sizeof *events->v);
+	tell_free(cpu, n);
+	cpu->n_taken += n;
+	cpu->n_freed += n;
 	rare->n -= n_rare;
 	memmove(rare->v, rare->v + n_rare, rare->n * sizeof *rare->v);
 }
@@ -333,30 +415,63 @@ static void count_unfinished(struct cpu *cpu)
 	cpu->n_unfinished = n;
 }
 
-size_t vprof_rings_drain(struct vprof_rings *r, int final)
+/* Which slots there are, of each CPU a part, and what is in the other rings. Returns how many came from these. */
+static size_t see_events(struct vprof_rings *r, uint64_t until_ns)
 {
 	size_t n = 0;
-	uint64_t now_ns = vprof_clock_monotonic_ns();
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct cpu *cpu = &r->cpus[i];
 		uint64_t before = cpu->n_taken + cpu->n_stacks;
 
-		cpu->until_ns = final ? UINT64_MAX : now_ns;
-		take_slots(cpu);
-		ring_buffer__consume(cpu->ring); /* then: it has the stacks of all events that were taken */
+		cpu->until_ns = until_ns;
+		see_slots(cpu);
+		ring_buffer__consume(cpu->ring); /* then: it has the stacks of all events that were seen */
 		n += cpu->n_taken + cpu->n_stacks - before;
 	}
-	vprof_clock_tie_step(&r->tie); /* after all of them */
-	for (size_t i = 0; i < r->n; i++) {
-		struct cpu *cpu = &r->cpus[i];
+	return n;
+}
 
-		sort_pending(cpu);
-		store_events(cpu, final ? UINT64_MAX : now_ns - VPROF_RINGS_HOLD_NS);
-		if (final && !n)
-			count_unfinished(cpu);
-		if (final && !n)
-			tell_lost(cpu, (uint32_t)r->o.claims[cpu->number].n_lost, ticks_of(r, now_ns));
+/* Returns how many slots are free again. */
+static size_t store_seen(struct vprof_rings *r, uint64_t before_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		uint64_t before = r->cpus[i].n_taken;
+
+		store_events(&r->cpus[i], before_ns);
+		n += r->cpus[i].n_taken - before;
+	}
+	return n;
+}
+
+static int is_any_full(const struct vprof_rings *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (is_full(&r->cpus[i]))
+			return 1;
+	return 0;
+}
+
+size_t vprof_rings_drain(struct vprof_rings *r, uint64_t now_ns, int final)
+{
+	uint64_t until_ns = final ? UINT64_MAX : now_ns;
+	uint64_t before_ns = final ? UINT64_MAX : now_ns > VPROF_RINGS_HOLD_NS ? now_ns - VPROF_RINGS_HOLD_NS : 0;
+	size_t n = see_events(r, until_ns);
+	int left;
+
+	vprof_clock_tie_step(&r->tie); /* after all of them; further passes are of no later ones, unless it is final */
+	for (;;) {
+		left = is_any_full(r);
+		n += store_seen(r, before_ns);
+		if (!left)
+			break;
+		n += see_events(r, until_ns);
+	}
+	for (size_t i = 0; i < r->n && final && !n; i++) {
+		count_unfinished(&r->cpus[i]);
+		tell_lost(&r->cpus[i], (uint32_t)r->o.claims[i].n_lost, ticks_of(r, now_ns));
 	}
 	return n;
 }
@@ -375,6 +490,7 @@ void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t
 
 		*n_lost += r->o.claims[cpu->number].n_lost + cpu->n_memory + cpu->n_unfinished + cpu->gather.n_lost;
 		*n_events += cpu->n_taken - cpu->n_memory - cpu->gather.n_lost;
+		*n_events += r->o.claims[cpu->number].n_claimed - cpu->n_freed - cpu->n_unfinished; /* in slots */
 	}
 }
 
@@ -440,7 +556,10 @@ static int open_ring(struct vprof_rings *r, uint32_t number)
 	if (bpf_map_update_elem(r->o.rings, &number, &cpu->map, BPF_ANY))
 		return errno;
 	cpu->ring = ring_buffer__new(cpu->map, take_rare, cpu, NULL);
-	return cpu->ring ? 0 : errno;
+	if (!cpu->ring)
+		return errno;
+	cpu->seen = malloc(n_of_pass(cpu) * sizeof *cpu->seen);
+	return cpu->seen ? 0 : ENOMEM;
 }
 
 static int map_slots(struct vprof_rings *r)
@@ -490,7 +609,7 @@ void vprof_rings_close(struct vprof_rings *r)
 	for (size_t i = 0; i < r->n; i++) {
 		ring_buffer__free(r->cpus[i].ring);
 		close(r->cpus[i].map);
-		VPROF_ARRAY_RELEASE(&r->cpus[i].pending);
+		free(r->cpus[i].seen);
 		VPROF_ARRAY_RELEASE(&r->cpus[i].rare);
 		vprof_gather_release(&r->cpus[i].gather);
 	}

@@ -3,7 +3,8 @@
  * time, converted to ticks, and stored as records.
  *
  * Events may lie in a ring in another order than that of time: an interrupt's event can get in between another's time
- * and its place. So the last millisecond stays here until the next call.
+ * and its place. So the last millisecond stays in its slots until the next call, or less where a ring is too small for
+ * that: then an event that comes too late gets the time of the one before.
  */
 #ifndef VPROF_RECORDER_RINGS_H
 #define VPROF_RECORDER_RINGS_H
@@ -54,8 +55,9 @@ struct vprof_rings_options {
 int vprof_rings_open(struct vprof_rings **out, const struct vprof_rings_options *o, struct vprof_error *err);
 void vprof_rings_close(struct vprof_rings *r); /* NULL is fine */
 
-/* Takes what the rings hold; returns how many events. `final`: the kernel adds no more, nothing stays here. */
-size_t vprof_rings_drain(struct vprof_rings *r, int final);
+/* Takes what the rings hold; returns how many events. now_ns: CLOCK_MONOTONIC. `final`: the kernel adds no more,
+ * nothing stays. */
+size_t vprof_rings_drain(struct vprof_rings *r, uint64_t now_ns, int final);
 void vprof_rings_flush(struct vprof_rings *r); /* stores all chunks that are not empty */
 
 /* Events recorded, stored or not yet; and events lost in the kernel and at the disk. */

@@ -53,17 +53,15 @@ struct vprof_packets vprof_count_packets(const char *text)
 }
 
 /* 0: they cannot be known, or are too many interfaces. */
-static int count_packets(struct vprof_packets *packets)
+static int count_packets(const struct vprof_soft_interrupts *s, struct vprof_packets *packets)
 {
 	static char text[1 << 16];
-	int fd = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
 	ssize_t got;
 
-	while (fd >= 0 && n < sizeof text - 1 && (got = read(fd, text + n, sizeof text - 1 - n)) > 0)
+	while (s->counts >= 0 && n < sizeof text - 1 &&
+	       (got = pread(s->counts, text + n, sizeof text - 1 - n, (off_t)n)) > 0)
 		n += (size_t)got;
-	if (fd >= 0)
-		close(fd);
 	text[n] = 0;
 	*packets = vprof_count_packets(text);
 	return n > 0 && n < sizeof text - 1;
@@ -156,10 +154,18 @@ void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_
 	struct stat network;
 
 	*s = (struct vprof_soft_interrupts){ .bpf = bpf, .n_rounds = 1, .patience_ns = PATIENCE_NS };
-	s->may_leave = count_packets(&s->packets) && symbols && !stat("/proc/self/ns/net", &network) &&
+	s->counts = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
+	s->may_leave = count_packets(s, &s->packets) && symbols && !stat("/proc/self/ns/net", &network) &&
 		       tell_functions(bpf, symbols);
 	if (s->may_leave)
 		bpf->bss->softirqs.network = (uint32_t)network.st_ino;
+}
+
+void vprof_soft_interrupts_stop(struct vprof_soft_interrupts *s)
+{
+	if (s->counts >= 0)
+		close(s->counts);
+	s->counts = -1;
 }
 
 static uint64_t price_of_look_ups(const struct record_bpf *bpf)
@@ -186,7 +192,7 @@ void vprof_soft_interrupts_step(struct vprof_soft_interrupts *s, uint64_t now_ns
 	if (s->is_paused || (!s->may_leave && !s->is_left) || now_ns - s->looked_ns < LOOK_NS)
 		return;
 	s->looked_ns = now_ns;
-	is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
+	is_clear = count_packets(s, &packets) && !s->bpf->bss->n_unclear;
 	price = price_of_look_ups(s->bpf);
 	if (!is_clear || packets.others != s->packets.others || !s->others_ns) {
 		s->others_ns = now_ns;
@@ -219,7 +225,7 @@ void vprof_soft_interrupts_pause(struct vprof_soft_interrupts *s, uint64_t now_n
 int vprof_soft_interrupts_resume(struct vprof_soft_interrupts *s, uint64_t now_ns)
 {
 	struct vprof_packets packets;
-	int is_clear = count_packets(&packets) && !s->bpf->bss->n_unclear;
+	int is_clear = count_packets(s, &packets) && !s->bpf->bss->n_unclear;
 
 	s->is_paused = 0;
 	if (!is_clear || packets.others != s->packets.others) {

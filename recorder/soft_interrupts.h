@@ -24,6 +24,7 @@ struct vprof_packets { /* received and sent */
 struct vprof_soft_interrupts {
 	struct record_bpf *bpf;
 	int may_leave, is_left, is_paused;
+	int counts;	      /* /proc/net/dev; -1: cannot be read */
 	uint32_t n_rounds;    /* in which they were followed */
 	uint64_t looked_ns;   /* CLOCK_MONOTONIC */
 	uint64_t others_ns;   /* when there were other packets than loopback's, or it began */
@@ -40,6 +41,8 @@ int vprof_soft_interrupts_can_look_up(void);
  * they are never left. Not kept. */
 void vprof_soft_interrupts_start(struct vprof_soft_interrupts *s, struct record_bpf *bpf,
 				 const struct vprof_kernel_symbols *symbols);
+
+void vprof_soft_interrupts_stop(struct vprof_soft_interrupts *s);
 
 /* To be called every few milliseconds. now_ns: CLOCK_MONOTONIC. counts_sent: packets that are sent are to be counted
  * even where the others are left. */

@@ -16,7 +16,7 @@
 /* clang-format on */
 
 #define LENGTH_NS 5e6	   /* of a window, CPU time: many short windows tell more of the rest than few long ones */
-#define LONGER_NS 1e7	   /* where more programs are attached and detached for each, which interrupts all CPUs */
+#define LONGER_NS 2e7	   /* where more programs are attached and detached for each, which interrupts all CPUs */
 #define FIRST_COST_NS 2e7  /* a short recording is one window */
 #define PACKETS_COUNTED 32 /* windows in and around which packets tell what got done */
 #define CALLS_MEASURED 8   /* windows in which what tracing a system call takes is measured */
@@ -30,6 +30,7 @@ static void get_figures(const struct vprof_stack_windows *w, struct vprof_cost_f
 	vprof_rings_count(w->rings, &n_events, &n_lost);
 	*f = (struct vprof_cost_figures){
 		.n_events = n_events + n_lost,
+		.edges_ns = w->edges_ns,
 		.misses = { [VPROF_DONE_SENT] = !w->bpf->links.record_send, [VPROF_DONE_WOKEN] = w->left_ns != 0 }
 	};
 	for (size_t i = 0; i < sizeof w->bpf->bss->accounts / sizeof *w->bpf->bss->accounts; i++) {
@@ -91,6 +92,12 @@ static void measure_calls(struct vprof_stack_windows *w, double *least)
 		w->cost.call_ns = w->traced_ns - w->plain_ns;
 }
 
+/* CPU time of this thread. */
+static double own_ns(void)
+{
+	return (double)vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static void set_timers(const struct vprof_stack_windows *w, unsigned long request)
 {
 	for (size_t i = 0; i < w->n_timers; i++)
@@ -103,21 +110,38 @@ void vprof_stack_windows_set_timers(struct vprof_stack_windows *w, const int *ti
 	w->n_timers = n;
 }
 
+/* What is attached for windows. */
+static void detach_all(struct vprof_stack_windows *w)
+{
+	double began_ns = own_ns();
+
+	set_timers(w, PERF_EVENT_IOC_DISABLE);
+	detach(&w->bpf->links.enter_call);
+	detach(&w->bpf->links.record_call);
+	detach(&w->bpf->links.record_fault);
+	if (w->left_ns)
+		vprof_wake_programs_detach(w->wakes);
+	w->closing_ns += own_ns() - began_ns;
+}
+
 void vprof_stack_windows_open(struct vprof_stack_windows *w)
 {
 	struct record_bpf *bpf = w->bpf;
+	double began_ns;
 	int has_wakes;
 
 	measure_calls(w, &w->plain_ns);
+	began_ns = own_ns();
 	has_wakes = !w->left_ns || vprof_wake_programs_attach(w->wakes);
 	attach(w);
+	w->edges_ns += own_ns() - began_ns + w->closing_ns; /* a window is what it costs to close the one before, too */
+	w->closing_ns = 0;
 	measure_calls(w, &w->traced_ns);
 	set_timers(w, PERF_EVENT_IOC_ENABLE);
 	/* Without one of them a window would promise what it does not hold. */
 	if (!has_wakes || (w->has_calls && (!bpf->links.record_call || !bpf->links.enter_call)) ||
 	    (w->has_faults && !bpf->links.record_fault)) {
-		if (w->left_ns)
-			vprof_wake_programs_detach(w->wakes);
+		detach_all(w);
 		w->refused_ns = vprof_clock_monotonic_ns();
 		return;
 	}
@@ -134,12 +158,7 @@ void vprof_stack_windows_close(struct vprof_stack_windows *w)
 		return;
 	w->end_ns = vprof_clock_monotonic_ns();
 	set_number(w, 0);
-	set_timers(w, PERF_EVENT_IOC_DISABLE);
-	detach(&w->bpf->links.enter_call);
-	detach(&w->bpf->links.record_call);
-	detach(&w->bpf->links.record_fault);
-	if (w->left_ns)
-		vprof_wake_programs_detach(w->wakes);
+	detach_all(w);
 	w->is_open = 0;
 	w->has_end = 1;
 	w->observed_ns += (double)(w->end_ns - w->begin_ns);

@@ -35,6 +35,7 @@ struct vprof_stack_windows {
 	uint64_t left_ns;		   /* since when they are, CLOCK_MONOTONIC, 0: they are not; */
 	int left_told;			   /* this is recorded */
 	uint64_t refused_ns;		   /* a window that was to be opened */
+	double edges_ns, closing_ns;	   /* CPU time that opening and closing them took; the last closing */
 	uint64_t begin_ns, end_ns;	   /* of the window that is open, or was last; CLOCK_MONOTONIC */
 	uint64_t begin;			   /* ticks, with has_begin */
 	double observed_ns;		   /* in windows that are over */

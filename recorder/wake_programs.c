@@ -97,5 +97,8 @@ int vprof_wake_programs_attach(struct vprof_wake_programs *w)
 
 void vprof_wake_programs_stop(struct vprof_wake_programs *w)
 {
+	if (!w->bpf)
+		return;
 	detach_vectors(w);
+	vprof_soft_interrupts_stop(&w->soft_interrupts);
 }

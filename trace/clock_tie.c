@@ -41,16 +41,14 @@ void vprof_clock_tie_step(struct vprof_clock_tie *tie)
 		return;
 	tie->before = tie->after;
 	tie->after = now;
+	tie->rate = (double)(tie->after.ticks - tie->before.ticks) / (double)(tie->after.ns - tie->before.ns);
 	if (tie->clock != VP_CLOCK_MONOTONIC && now.error_ns > tie->error_ns)
 		tie->error_ns = now.error_ns;
 }
 
 uint64_t vprof_clock_tie_ticks(const struct vprof_clock_tie *tie, uint64_t ns)
 {
-	double rate;
-
 	if (tie->clock == VP_CLOCK_MONOTONIC)
 		return ns;
-	rate = (double)(tie->after.ticks - tie->before.ticks) / (double)(tie->after.ns - tie->before.ns);
-	return tie->before.ticks + (uint64_t)(int64_t)((double)(int64_t)(ns - tie->before.ns) * rate);
+	return tie->before.ticks + (uint64_t)(int64_t)((double)(int64_t)(ns - tie->before.ns) * tie->rate);
 }

@@ -20,6 +20,7 @@ struct vprof_clock_tie {
 	enum vp_clock clock;
 	clockid_t clockid;
 	struct vprof_clock_reading before, after;
+	double rate;	   /* ticks a ns between these */
 	uint64_t error_ns; /* the largest of all readings used */
 };
 

@@ -140,6 +140,26 @@ static void test_total(void **state)
 	assert_true(total > 2 * now.taken_ns && total < 4 * now.taken_ns);
 }
 
+/* To open and close windows counts once, by no factor, and not as taken throughout. */
+static void test_edges(void **state)
+{
+	struct program p = { 10000, 2000, 6000, 0.05, 1 };
+	struct vprof_cost_figures now = { 0 };
+	struct vprof_recording_cost c;
+	uint64_t random = 88172645463325252u;
+	double before;
+
+	(void)state;
+	vprof_recording_cost_start(&c, &now);
+	run(&now, &p, 5 * MS, 1, &random);
+	vprof_recording_cost_edge(&c, &now, 1);
+	run(&now, &p, 1000 * MS, 0, &random);
+	before = vprof_recording_cost_count(&c, &now);
+	now.edges_ns += 1 * MS;
+	assert_true(fabs(vprof_recording_cost_count(&c, &now) - before - 1 * MS) < 1e-3);
+	assert_true(!(vprof_recording_cost_throughout(&c, &now) > 0));
+}
+
 /* What is recorded in windows does not count, and nothing is said before enough is known. */
 static void test_throughout(void **state)
 {
@@ -155,19 +175,19 @@ static void test_throughout(void **state)
 		now.n_events += 5000;
 		vprof_recording_cost_edge(&c, &now, 1);
 		run(&now, &p, 100 * MS, 0, &random);
-		now.n_events += 10000; /* 2.5 ms */
+		now.n_events += 10000; /* 3 ms */
 		vprof_recording_cost_edge(&c, &now, 0);
 		assert_true(i >= 4 || !(vprof_recording_cost_throughout(&c, &now) > 0));
 	}
-	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.025) < 1e-9);
+	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.03) < 1e-9);
 	run(&now, &p, 900 * MS, 0, &random); /* not over yet, and quieter */
-	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.025 * 10 / 19) < 1e-9);
+	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.03 * 10 / 19) < 1e-9);
 	for (int i = 0; i < 1000; i++) {
 		run(&now, &p, 100 * MS, 0, &random);
 		now.n_events += 20000;
 		vprof_recording_cost_edge(&c, &now, 0);
 	}
-	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.05) <
+	assert_true(fabs(vprof_recording_cost_throughout(&c, &now) - 0.06) <
 		    1e-3); /* what was long ago counts no more */
 }
 
@@ -186,6 +206,7 @@ int main(void)
 		cmocka_unit_test(test_packets_that_are_not_counted),
 		cmocka_unit_test(test_what_is_usual),
 		cmocka_unit_test(test_total),
+		cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_throughout),
 		cmocka_unit_test(test_own_call),
 	};
