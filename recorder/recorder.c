@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/array.h"
@@ -252,6 +253,16 @@ static int may_leave_packets(const struct vprof_recorder *r)
 	       vprof_soft_interrupts_can_look_up();
 }
 
+/* The coarse clocks go by the kernel's ticks. */
+static uint64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) ?
+		       0 :
+		       (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
+}
+
 static int load(struct vprof_recorder *r, struct vprof_error *err)
 {
 	int ret;
@@ -271,6 +282,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	r->bpf->rodata->records_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
 	r->bpf->rodata->has_budget = (r->kinds & VP_KERNEL_WINDOWS) != 0;
 	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
+	r->bpf->rodata->tick_ns = tick_ns();
 	ret = size_maps(r, err);
 	if (ret)
 		return ret;

@@ -140,6 +140,12 @@ struct tcp_sock {
 	struct list_head tsorted_sent_queue;
 };
 
+struct inet_connection_sock {
+	struct {
+		__u32 lrcvtime;
+	} icsk_ack;
+};
+
 struct sockaddr_un {
 	unsigned short sun_family;
 	char sun_path[108];

@@ -68,6 +68,8 @@ static struct sending sending[SENDING_PLACES];
 #define TOLD_PLACES 65536
 static __u64 told[TOLD_PLACES];
 
+const volatile __u64 tick_ns; /* how long the kernel's ticks are, in which jiffies count */
+
 __u64 n_other_transfers; /* of datagrams and of protocols that are not followed */
 
 SEC("tp_btf/sys_enter")
@@ -440,6 +442,22 @@ static __always_inline struct arrival *arrival_here(void)
 	return bpf_map_lookup_elem(&arrivals, &zero);
 }
 
+/* jiffies may be so old, where the CPU that counts them was kept from it: then another one does. */
+#define TICKS_STALE 6
+
+/* TCP notes the time, too, when a timer makes it acknowledge what nobody has read for 40 ms. But it knows the tick in
+ * which the last data came. */
+static __always_inline __u64 data_came_by(struct sock *sk, __u64 noted_ns)
+{
+	__u32 ticks = (__u32)bpf_jiffies64() - BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ack.lrcvtime);
+	__u64 ns;
+
+	if ((__s32)ticks <= TICKS_STALE)
+		return noted_ns;
+	ns = bpf_ktime_get_ns() - (__u64)(ticks - TICKS_STALE) * tick_ns;
+	return ns < noted_ns ? ns : noted_ns;
+}
+
 SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(socket_arrival, struct sock *sk)
 {
@@ -454,7 +472,7 @@ int BPF_PROG(socket_arrival, struct sock *sk)
 	if (!a || !tcp || a->socket == (__u64)sk) /* not its first bytes */
 		return 0;
 	a->socket = (__u64)sk;
-	a->ns = tcp->tcp_clock_cache;
+	a->ns = data_came_by(sk, tcp->tcp_clock_cache);
 	a->position = tcp->copied_seq;
 	a->end = tcp->rcv_nxt;
 	return 0;
