@@ -22,7 +22,7 @@
 
 static struct {
 	uint64_t begin, end; /* ns */
-	_Atomic uint64_t n_done, planned_ns, took_ns, delayed_ns;
+	_Atomic uint64_t n_done, planned_ns, took_ns, delayed_ns, flush_cpu_ns;
 	int argc;
 	char **argv;
 	int disk;
@@ -44,6 +44,14 @@ uint64_t planted_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -127,9 +135,10 @@ int planted_finish(void)
 		planted_fail(path);
 	fprintf(f,
 		"{\"pid\": %d, \"took_s\": %.6f, \"n_done\": %llu, \"planned_s\": %.6f, \"planted_s\": %.6f, "
-		"\"delayed_s\": %.6f, \"others_s\": %.3f, \"n_switches\": %ld}\n",
+		"\"delayed_s\": %.6f, \"flush_cpu_s\": %.6f, \"others_s\": %.3f, \"n_switches\": %ld}\n",
 		(int)getpid(), (double)took_ns * 1e-9, (unsigned long long)own.n_done, (double)own.planned_ns * 1e-9,
-		(double)own.took_ns * 1e-9, (double)own.delayed_ns * 1e-9, others_s, usage.ru_nvcsw + usage.ru_nivcsw);
+		(double)own.took_ns * 1e-9, (double)own.delayed_ns * 1e-9, (double)own.flush_cpu_ns * 1e-9, others_s,
+		usage.ru_nvcsw + usage.ru_nivcsw);
 	if (path && fclose(f))
 		planted_fail(path);
 	return 0;
@@ -261,10 +270,11 @@ uint64_t planted_write_ns(void)
 
 void planted_flush(uint64_t ns)
 {
-	uint64_t from = planted_now();
+	uint64_t from = planted_now(), cpu_from = thread_cpu_ns();
 
 	do
 		write_block();
 	while (planted_now() - from < ns);
+	own.flush_cpu_ns += thread_cpu_ns() - cpu_from;
 	planted_took((ns + own.write_ns - 1) / own.write_ns * own.write_ns, from);
 }
