@@ -9,9 +9,8 @@
 
 #include "trace/clock.h"
 
-#define EVENT_NS                                                                                                       \
-	300 /* without stacks: what programs take, what it takes to run them, and to read and store it beside the load \
-	     */
+/* Without stacks: what programs take, what it takes to run them, and to read and store it beside the load. */
+#define EVENT_NS 300
 #define INTERRUPT_NS 120 /* each of the programs that follow them, likewise */
 #define CALL_NS 250	 /* until it is measured */
 #define FACTOR 1.5	 /* what is usual, */
