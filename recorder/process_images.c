@@ -298,18 +298,18 @@ static struct vprof_image *renew(struct vprof_images *images, struct vprof_image
 	return newer;
 }
 
-void vprof_images_look(struct vprof_images *images, struct vprof_image *image)
+/* Were its mappings read long enough ago to read them again, after most_ns in any case? */
+static int is_old(const struct vprof_image *image, uint64_t most_ns)
 {
-	if (image->is_current && vprof_clock_monotonic_ns() - image->read_ns > image->refresh_ns)
-		renew(images, image);
+	uint64_t after_ns = image->refresh_ns < most_ns ? image->refresh_ns : most_ns;
+
+	return vprof_clock_monotonic_ns() - image->read_ns > after_ns;
 }
 
-/* For code that is not known: long enough ago? */
-static int is_old(const struct vprof_image *image)
+void vprof_images_look(struct vprof_images *images, struct vprof_image *image)
 {
-	uint64_t most_ns = image->refresh_ns < REFRESH_MOST_NS ? image->refresh_ns : REFRESH_MOST_NS;
-
-	return vprof_clock_monotonic_ns() - image->read_ns > most_ns;
+	if (image->is_current && is_old(image, LOOK_MOST_NS))
+		renew(images, image);
 }
 
 static void end_image(struct vprof_images *images, uint32_t pid)
@@ -395,14 +395,15 @@ int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, 
 	uint64_t addresses[VP_KERNEL_STACK_MAX];
 	size_t places[VP_KERNEL_STACK_MAX];
 	struct vprof_unwound found = unwind(images, image, stack, addresses, places);
+	/* A library may have been loaded before the stack was taken, and after its mappings were read. */
+	int may_be_new = found.is_unknown && stack->head.ns >= image->known_ns;
 	struct vprof_image *newer = NULL;
 
-	/* A library may have been loaded before the stack was taken, and after its mappings were read. */
 	if (found.is_unknown && !image->is_current)
 		newer = current_image(images, image->pid);
-	else if (found.is_unknown && stack->head.ns >= image->known_ns && is_old(image))
+	else if (may_be_new && is_old(image, REFRESH_MOST_NS))
 		newer = renew(images, image);
-	else if (found.is_unknown && stack->head.ns >= image->known_ns && !is_last)
+	else if (may_be_new && !is_last)
 		return 1;
 	if (newer) {
 		image = newer;

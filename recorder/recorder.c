@@ -258,9 +258,9 @@ static uint64_t tick_ns(void)
 {
 	struct timespec tick;
 
-	return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) ?
-		       0 :
-		       (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
+		return 0;
+	return (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
 }
 
 static int load(struct vprof_recorder *r, struct vprof_error *err)

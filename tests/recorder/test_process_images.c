@@ -48,7 +48,19 @@ static int unwind(struct vprof_images *images, struct vprof_image *image, const 
 	return vprof_images_unwind(images, image, 1, s, 0, &frames);
 }
 
-/* A stack waits until the mappings were read after it was taken; then all that were taken before are settled. */
+/* The first waits until the mappings were read after it was taken, and so after all of them were: then none waits. */
+static void settle(struct vprof_images *images, struct vprof_image *image, struct vp_ring_stack *stacks[STACKS])
+{
+	while (unwind(images, image, stacks[0]))
+		;
+	for (int i = 1; i < STACKS; i++)
+		assert_int_equal(unwind(images, image, stacks[i]), 0);
+	for (int i = 0; i < STACKS; i++)
+		free(stacks[i]);
+	vprof_images_free(images);
+}
+
+/* Code that is in no file. */
 static void test_settled_together(void **state)
 {
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -61,17 +73,11 @@ static void test_settled_together(void **state)
 	assert_non_null(image);
 	for (int i = 0; i < STACKS; i++)
 		stacks[i] = stack_at((char *)code + i);
-	while (unwind(images, image, stacks[0]))
-		;
-	for (int i = 1; i < STACKS; i++)
-		assert_int_equal(unwind(images, image, stacks[i]), 0);
-	for (int i = 0; i < STACKS; i++)
-		free(stacks[i]);
-	vprof_images_free(images);
+	settle(images, image, stacks);
 	munmap(code, 4096);
 }
 
-/* ... and where the process has ended in the meantime. */
+/* The process has ended in the meantime. */
 static void test_ended(void **state)
 {
 	struct vprof_images *images = vprof_images_new(store, NULL, -1);
@@ -96,13 +102,7 @@ static void test_ended(void **state)
 		stacks[i] = stack_at((void *)(uintptr_t)(4096 + i));
 	close(ready[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	while (unwind(images, image, stacks[0]))
-		;
-	for (int i = 1; i < STACKS; i++)
-		assert_int_equal(unwind(images, image, stacks[i]), 0);
-	for (int i = 0; i < STACKS; i++)
-		free(stacks[i]);
-	vprof_images_free(images);
+	settle(images, image, stacks);
 }
 
 int main(void)

@@ -93,14 +93,6 @@ static void start(struct kernel *k, uint64_t from_ns, uint64_t step_ns, int is_e
 	assert_int_equal(vprof_rings_open(&k->rings, &o, &err), VPROF_OK);
 }
 
-static void end(struct kernel *k)
-{
-	vprof_rings_close(k->rings);
-	munmap(k->slots, CPUS * N_SLOTS * VP_RING_SLOT_BYTES);
-	close(k->slots_map);
-	close(k->rings_map);
-}
-
 static uint64_t n_free(const struct kernel *k, int cpu)
 {
 	return N_SLOTS - (k->claims[cpu].n_claimed - k->freed[cpu].n);
@@ -155,11 +147,18 @@ static void run_programs(struct kernel *k, int n)
 	}
 }
 
-static void finish(struct kernel *k)
+/* The recording ends: so many events were stored and lost. */
+static void finish(struct kernel *k, uint32_t n_stored, uint64_t n_lost)
 {
 	while (vprof_rings_drain(k->rings, k->ns, 1))
 		;
 	vprof_rings_flush(k->rings);
+	assert_int_equal(k->n_stored, n_stored);
+	assert_int_equal(k->n_lost, n_lost);
+	vprof_rings_close(k->rings);
+	munmap(k->slots, CPUS * N_SLOTS * VP_RING_SLOT_BYTES);
+	close(k->slots_map);
+	close(k->rings_map);
 }
 
 /* Looked at now and then: each event is stored once, at its time and in its place. */
@@ -174,11 +173,8 @@ static void test_order(void **state)
 		run_programs(&k, rand() % 900);
 		vprof_rings_drain(k.rings, k.ns, 0);
 	}
-	finish(&k);
 	assert_true(k.n > 100000);
-	assert_int_equal(k.n_stored, k.n);
-	assert_int_equal(k.n_lost, 0);
-	end(&k);
+	finish(&k, k.n, 0);
 }
 
 /* Young events stay, so that an older one that comes behind them gets its place; and so do those behind a slot that is
@@ -208,10 +204,7 @@ static void test_hold(void **state)
 	vprof_rings_count(k.rings, &n_events, &n_lost);
 	assert_int_equal(n_events, 5);
 	fill(late, 4);
-	finish(&k);
-	assert_int_equal(k.n_stored, 5);
-	assert_int_equal(k.n_lost, 0);
-	end(&k);
+	finish(&k, 5, 0);
 }
 
 /* Faster than a look can put into order: times may be those of the events before, but nothing is lost. */
@@ -227,10 +220,7 @@ static void test_dense(void **state)
 		vprof_rings_drain(k.rings, k.ns, 0);
 		assert_true(n_free(&k, 0) > N_SLOTS / 2);
 	}
-	finish(&k);
-	assert_int_equal(k.n_stored, k.n);
-	assert_int_equal(k.n_lost, 0);
-	end(&k);
+	finish(&k, k.n, 0);
 }
 
 /* A program that claimed a slot and never filled it: what lies behind it is lost, and counted. */
@@ -243,10 +233,7 @@ static void test_unfinished(void **state)
 	run_programs(&k, 10);
 	claim(&k, 0);
 	fill(claim(&k, 0), 1);
-	finish(&k);
-	assert_int_equal(k.n_stored, k.n);
-	assert_int_equal(k.n_lost, 2);
-	end(&k);
+	finish(&k, k.n, 2);
 }
 
 int main(void)

@@ -39,20 +39,17 @@ struct start {
 	void *arg;
 };
 
-uint64_t planted_now(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t thread_cpu_ns(void)
+uint64_t planted_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 void planted_fail(const char *what)
@@ -270,11 +267,11 @@ uint64_t planted_write_ns(void)
 
 void planted_flush(uint64_t ns)
 {
-	uint64_t from = planted_now(), cpu_from = thread_cpu_ns();
+	uint64_t from = planted_now(), cpu_from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	do
 		write_block();
 	while (planted_now() - from < ns);
-	own.flush_cpu_ns += thread_cpu_ns() - cpu_from;
+	own.flush_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_from;
 	planted_took((ns + own.write_ns - 1) / own.write_ns * own.write_ns, from);
 }
