@@ -274,6 +274,7 @@ static void describe_sides(struct describing *g)
 		s->idle_ns = (double)t->idle_ns;
 		s->unsure_ns = (double)t->unsure_ns;
 		s->n_units = g->ranking->units->n[i];
+		s->n_few = g->ranking->units->few[i];
 	}
 }
 

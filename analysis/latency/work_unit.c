@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-#define RECEIPTS_MIN 30 /* seen on each side: fewer are no measure of work */
+#include "analysis/results/latency_results.h"
+
 #define COUNTED_MIN 0.1 /* of a stretch: from less of it no rate is known */
 
 void vprof_latency_units_even(struct vprof_latency_units *out, const struct vprof_paired_tree *t, double base,
@@ -209,30 +210,34 @@ static double sum_blocks(const struct counting *c, uint32_t node)
 	return sum;
 }
 
-/* The node that receives most often on both sides: the geometric mean of both rates. */
-static uint32_t choose(const struct vprof_paired_tree *t, const struct counting sides[2])
+/* The node that receives most often on both sides: the geometric mean of both rates. Where no node does so often enough
+ * `few` is what was seen of the one that comes next to it. */
+static uint32_t choose(const struct vprof_paired_tree *t, const struct counting sides[2], double few[2])
 {
 	uint32_t best = VPROF_NONE;
 	double most = 0;
 
 	for (uint32_t i = 1; i < t->nodes.n; i++) {
 		const uint32_t *own = t->nodes.v[i].side;
-		double product = 1;
-		int is_known = 0;
+		const struct counting *base = &sides[0], *new = &sides[1];
+		double product, least;
 
-		for (int side = 0; side < 2; side++) {
-			if (own[side] == VPROF_NONE || sides[side].seen[own[side]] < RECEIPTS_MIN) {
-				product = 0;
-				break;
-			}
-			product *= sum_blocks(&sides[side], own[side]);
-			is_known |= sides[side].is_socket[own[side]];
-		}
-		if (is_known && product > most) {
+		if (own[0] == VPROF_NONE || own[1] == VPROF_NONE ||
+		    !(base->is_socket[own[0]] || new->is_socket[own[1]]))
+			continue;
+		product = sum_blocks(base, own[0]) * sum_blocks(new, own[1]);
+		least = fmin(base->seen[own[0]], new->seen[own[1]]);
+		if (least >= VPROF_LATENCY_RECEIPTS_MIN && product > most) {
 			most = product;
 			best = i;
 		}
+		if (least > fmin(few[0], few[1])) {
+			few[0] = base->seen[own[0]];
+			few[1] = new->seen[own[1]];
+		}
 	}
+	if (best != VPROF_NONE)
+		few[0] = few[1] = 0;
 	return best;
 }
 
@@ -245,7 +250,7 @@ int vprof_latency_units_receipts(struct vprof_latency_units *out, const struct v
 	for (int side = 0; side < 2 && !ret; side++)
 		ret = t->sides[side] ? count(&sides[side], t->sides[side]) : VPROF_ERR_INPUT;
 	if (!ret)
-		out->node = choose(t, sides);
+		out->node = choose(t, sides, out->few);
 	for (int side = 0; side < 2 && out->node != VPROF_NONE; side++) {
 		uint32_t own = t->nodes.v[out->node].side[side];
 

@@ -15,6 +15,7 @@ struct vprof_latency_units {
 	double n[2];			      /* of each side, in the time observed */
 	double part[2][VPROF_LATENCY_BLOCKS]; /* which part of them lies in each of the side's blocks */
 	uint32_t node;			      /* of the receipts; VPROF_NONE: they are others */
+	double few[2];			      /* receipts seen at one place, if they are too few; else 0 */
 };
 
 /* n units on each side, evenly. */
@@ -27,7 +28,8 @@ void vprof_latency_units_seconds(struct vprof_latency_units *out, const struct v
 /* Calls of the functions of this name, as vprof_annotated_calls() counts them; n is 0 where there are none. */
 void vprof_latency_units_calls(struct vprof_latency_units *out, const struct vprof_paired_tree *t, const char *name);
 
-/* Receipts, of two runs. 1: found; 0: there is none, or too few; negative: NOMEM. O(events). */
+/* Receipts, of two runs. 1: found; 0: there is none, or too few, of which `few` tells the place with most; negative:
+ * NOMEM. O(events). */
 int vprof_latency_units_receipts(struct vprof_latency_units *out, const struct vprof_paired_tree *t);
 
 #endif

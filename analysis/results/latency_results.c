@@ -42,7 +42,7 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 /* clang-format off */
 #define SIDE_FIELDS(U, D, I, S, E)                                                                                      \
 	S(run) D(duration_ns) D(observed_ns) U(n_windows) U(n_events) U(n_lost) U(n_without) U(n_kernel_only) U(n_cut) U(n_deep) U(n_long) U(n_untabled) U(n_gone) U(n_unpaired) U(n_threads) U(n_instances) U(n_contexts) \
-	U(n_frames) U(n_unnamed) D(total_ns) D(idle_ns) D(unsure_ns) D(n_units) S(missing)
+	U(n_frames) U(n_unnamed) D(total_ns) D(idle_ns) D(unsure_ns) D(n_units) D(n_few) S(missing)
 #define NAME_FIELDS(U, D, I, S, E) S(name) S(file) E(layer, vprof_latency_layer_names)
 #define FIGURES_FIELDS(U, D, I, S, E)                                                                                   \
 	D(n) D(calls_low) D(calls_high) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns) D(own_likely_ns)       \

@@ -83,6 +83,8 @@ struct vprof_latency_call { /* an instance of a context in the new run; its late
 	uint64_t n_unsure;
 };
 
+#define VPROF_LATENCY_RECEIPTS_MIN 30 /* seen in each run: fewer are no measure of work */
+
 struct vprof_latency_side { /* a run */
 	const char *run;
 	double duration_ns, observed_ns; /* of the recording; of that in windows in which stacks were taken */
@@ -91,6 +93,7 @@ struct vprof_latency_side { /* a run */
 	uint64_t n_frames, n_unnamed; /* of all stacks */
 	double total_ns, idle_ns, unsure_ns;
 	double n_units;	     /* seconds, or calls */
+	double n_few;	     /* receipts of requests that were seen, if they are too few to be the unit; else 0 */
 	const char *missing; /* what was not recorded, and what to do; "" */
 	uint64_t n_kernel_only, n_deep, n_long, n_untabled,
 		n_gone; /* why: of n_without the first, of n_cut the others */

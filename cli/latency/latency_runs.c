@@ -46,6 +46,7 @@ static void release_side(struct side *side)
 static int find_units(struct vprof_latency_units *units, const struct vprof_paired_tree *pair, const char *per,
 		      struct vprof_error *err)
 {
+	struct vprof_latency_units receipts = { .few = { 0, 0 } };
 	int found = 0;
 
 	if (per) {
@@ -58,11 +59,15 @@ static int find_units(struct vprof_latency_units *units, const struct vprof_pair
 		return VPROF_OK;
 	}
 	if (pair->sides[0])
-		found = vprof_latency_units_receipts(units, pair);
+		found = vprof_latency_units_receipts(&receipts, pair);
 	if (found < 0)
 		return vprof_error_no_memory(err);
-	if (!found)
+	if (found) {
+		*units = receipts;
+	} else {
 		vprof_latency_units_seconds(units, pair);
+		memcpy(units->few, receipts.few, sizeof units->few);
+	}
 	for (int side = 0; side < 2; side++)
 		if (pair->sides[side] && units->n[side] <= 0)
 			return vprof_error_set(err, VPROF_ERR_INPUT, "the recording is empty");

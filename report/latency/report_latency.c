@@ -35,6 +35,23 @@ static void add_side(const struct vprof_style *style, const struct vprof_latency
 	vprof_report_labelled_text(style, !r->is_comparison ? "latency" : side ? "new" : "base", &t, out);
 }
 
+/* Why costs are not per request, and what would help. */
+static void add_no_receipts(const struct vprof_latency_results *r, struct vprof_text *t)
+{
+	double base = r->sides[0].n_few, new = r->sides[1].n_few;
+
+	vprof_text_add(t, "costs are per second of the recording: ");
+	if (fmin(base, new) > 0)
+		vprof_text_addf(
+			t,
+			"too few receipts of requests were seen, %.0f in base and %.0f in new, where %d of each "
+			"tell costs per request: record for %.2g times as long (or --per FUNCTION: per call of it); ",
+			base, new, VPROF_LATENCY_RECEIPTS_MIN,
+			ceil(15 * VPROF_LATENCY_RECEIPTS_MIN / fmin(base, new)) / 10);
+	else
+		vprof_text_add(t, "no receipt of requests was seen in both runs (--per FUNCTION: per call of it); ");
+}
+
 /* What costs are told for, and what all functions have in common. */
 static void add_unit(const struct vprof_style *style, const struct vprof_latency_results *r, struct vprof_text *out)
 {
@@ -45,10 +62,7 @@ static void add_unit(const struct vprof_style *style, const struct vprof_latency
 				r->unit_path, vprof_format_count((uint64_t)r->sides[0].n_units).s,
 				vprof_format_count((uint64_t)r->sides[1].n_units).s);
 	else if (!strcmp(r->unit, "s"))
-		vprof_text_add(
-			&t,
-			"costs are per second of the recording: no receipt of requests was seen in both runs (--per "
-			"FUNCTION: per call of it); ");
+		add_no_receipts(r, &t);
 	else
 		vprof_text_addf(&t, "costs are per call of %s (%s in base, %s in new); ", r->unit,
 				vprof_format_count((uint64_t)r->sides[0].n_units).s,

@@ -116,6 +116,23 @@ static void test_receipts(void **state)
 	release(&r);
 }
 
+/* Too few receipts are no unit of work; how many were seen is told. */
+static void test_few_receipts(void **state)
+{
+	struct runs r;
+
+	(void)state;
+	pair_servers(&r, write_server("sys_recvfrom", "", 5, 20, 0),
+		     write_server("sys_recvfrom", "", 5, SERVER_NS / 20, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 0);
+	assert_true(r.units.few[0] == SERVER_NS / 130 && r.units.few[1] == 19);
+	release(&r);
+	pair_servers(&r, write_server("sys_recvfrom", "", 5, 20, 0), write_server("sys_recvfrom", "", 5, 200, 0));
+	assert_int_equal(vprof_latency_units_receipts(&r.units, &r.pair), 1);
+	assert_true(r.units.few[0] == 0 && r.units.few[1] == 0);
+	release(&r);
+}
+
 /* read() receives where something of a socket is seen beneath it, and else may be of a file. */
 static void test_read(void **state)
 {
@@ -238,9 +255,10 @@ static void test_equal_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_receipts),       cmocka_unit_test(test_read),
-		cmocka_unit_test(test_left_out),       cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_slower_machine), cmocka_unit_test(test_equal_programs),
+		cmocka_unit_test(test_receipts),       cmocka_unit_test(test_few_receipts),
+		cmocka_unit_test(test_read),	       cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_ratio),	       cmocka_unit_test(test_slower_machine),
+		cmocka_unit_test(test_equal_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
