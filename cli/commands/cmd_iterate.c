@@ -22,8 +22,8 @@ static const struct vprof_usage usage = {
 /* -1, or the exit status of options that do not go together. */
 static int check_live(const struct vprof_iteration_options *o)
 {
-	if (!o->live && (o->effect >= 0 || o->round))
-		return vprof_options_misused(&usage, "--effect and --round need --live");
+	if (!o->live && (o->effect >= 0 || o->round || o->grace))
+		return vprof_options_misused(&usage, "--effect, --round and --grace need --live");
 	if (o->live && o->repeat)
 		return vprof_options_misused(&usage,
 					     "--repeat does not go with --live: its rounds are windows of one run");
@@ -72,6 +72,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		  "with --live: close what cannot matter while the probes slow the interval by more (default 0.02)" },
 		{ "round", VPROF_OPTION_COUNT, &o.round, "S",
 		  "with --live: a round records for at most S seconds (default 60)" },
+		{ "grace", VPROF_OPTION_COUNT, &o.grace, "S",
+		  "with --live: the program has S seconds to end when it is told to; then it is killed (default 10)" },
 		{ "seed", VPROF_OPTION_COUNT, &o.seed, "N",
 		  "with --live: of the order of measuring windows and baselines (default 1)" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },

@@ -566,6 +566,7 @@ static int begin_live(struct vprof_iteration *it, struct vprof_error *err)
 	const struct vprof_live_rounds_options o = { .seed = (uint64_t)it->options->seed,
 						     .first_s = fmin(VPROF_LIVE_FIRST_S, longest_s),
 						     .longest_s = longest_s,
+						     .grace_s = (double)it->options->grace,
 						     .attachment = it->options->attachment,
 						     .for_s = it->options->for_s };
 

@@ -28,8 +28,9 @@ struct vprof_iteration_options {
 	double threshold; /* negative: the session's */
 	int automatic, restart, json, verbose;
 	int live;
-	double effect;	  /* negative: the default */
-	long round, seed; /* round: seconds of recording, 0: the default */
+	double effect;	   /* negative: the default */
+	long round, grace; /* seconds: of recording; from SIGTERM to SIGKILL; 0: the defaults */
+	long seed;
 	struct vprof_option_words keep_open;
 	const char *interval;
 	enum vprof_switches_mode switches_mode;

@@ -65,31 +65,43 @@ static int refuse_unknown(const struct request *q)
 				      "nothing was looked at yet under this plan; ask again in a few seconds");
 }
 
+/* What the open plan was asked to be; MISSING: there is none. */
+static int read_asked(const struct request *q, struct vprof_plan **asked, struct vprof_error *err)
+{
+	char *path = vprof_step_plan_asked(&q->to->workspace->project, q->to->run);
+	int rc = path ? vprof_plan_read(asked, path, err) : vprof_error_no_memory(err);
+
+	free(path);
+	return rc;
+}
+
 /* Something was changed in the session; is its plan another one than that which is open? The answer counts. */
 static int finish(const struct request *q, const char *what, const char *name)
 {
 	const struct vprof_live_requested *to = q->to;
 	struct vprof_decisions decisions = vprof_session_decisions(to->session);
 	struct vprof_error err = { "" };
-	struct vprof_plan *next = NULL;
+	struct vprof_plan *next = NULL, *asked = NULL;
 	int rc = vprof_step_plan(to->workspace, &decisions, &next, &err), n_opened = 0, n_closed = 0, n_changed = 0;
 
 	if (!rc)
+		rc = read_asked(q, &asked, &err);
+	if (!rc)
 		rc = vprof_session_save(to->session, to->workspace->project.session, &err);
 	for (size_t i = 0; !rc && i < next->n_probes; i++) {
-		const struct vprof_probe *was = vprof_plan_probe(to->plan, next->probes[i].code);
-		uint64_t before = was ? was->mask & ~(UINT64_C(1) << VPROF_CONTEXT_TOP) : 0;
-		uint64_t now = next->probes[i].mask & ~(UINT64_C(1) << VPROF_CONTEXT_TOP);
+		const struct vprof_probe *was = vprof_plan_probe(asked, next->probes[i].code);
+		uint64_t before = was ? was->mask : 0, now = next->probes[i].mask;
 
 		n_opened += now && !before;
 		n_changed += now != before || (was && was->every_call != next->probes[i].every_call);
 	}
-	for (size_t i = 0; !rc && i < to->plan->n_probes; i++) {
-		const struct vprof_probe *is = vprof_plan_probe(next, to->plan->probes[i].code);
+	for (size_t i = 0; !rc && i < asked->n_probes; i++) {
+		const struct vprof_probe *is = vprof_plan_probe(next, asked->probes[i].code);
 
-		n_closed += to->plan->probes[i].mask && !(is && is->mask);
+		n_closed += asked->probes[i].mask && !(is && is->mask);
 	}
 	vprof_plan_free(next);
+	vprof_plan_free(asked);
 	if (rc == VPROF_ERR_NOMEM)
 		return rc;
 	if (rc)

@@ -24,6 +24,7 @@
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/live_requests.h"
 #include "cli/live/live_channel.h"
+#include "cli/live/live_contexts.h"
 #include "cli/live/live_run.h"
 #include "cli/live/live_status.h"
 #include "cli/live/resident_probes.h"
@@ -36,13 +37,8 @@
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
+#define SURE_S 1.0   /* ... of an attachment in which none can take part: a wrapper may execute the program yet */
 #define HOLD_S 1800.0
-
-/* which gate a probe's function sets, and whether it set another one before */
-struct gate {
-	uint32_t code;
-	int context, is_changed;
-};
 
 struct vprof_live_rounds {
 	struct vprof_live_rounds_options options;
@@ -50,7 +46,7 @@ struct vprof_live_rounds {
 	struct vprof_live_run *run; /* NULL: the command does not run */
 	struct vprof_run_request request;
 	char *log, *discarded;
-	VPROF_ARRAY(struct gate) gates; /* by code; of the processes that run now */
+	struct vprof_live_contexts contexts; /* of the processes that run now */
 	uint32_t n_plans;
 	double recorded_s;
 	size_t n_rounds, n_windows, n_looks, n_starts;
@@ -215,8 +211,9 @@ static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const c
 						 .sample_after = how->every_call ? 0 : VPROF_SAMPLE_AFTER,
 						 .switches = how->switches,
 						 .compress = how->compress,
+						 .grace_s = r->options.grace_s,
 						 .verbose = how->verbose };
-	r->gates.n = 0;
+	vprof_live_contexts_forget(&r->contexts);
 	r->n_starts++;
 	return vprof_live_run_start(&r->run, &r->request, r->options.attachment, vprof_resident_probes_map(r->probes),
 				    &options, err);
@@ -247,8 +244,9 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 	r->run = NULL;
 	vprof_dir_remove(r->discarded, NULL);
 	if (outcome.was_killed)
-		vprof_tell("the run command did not end within %g s of SIGTERM: its processes were killed (SIGKILL)",
-			   VPROF_RUN_GRACE_S);
+		vprof_tell("the run command did not end within %g s of SIGTERM: its processes were killed (SIGKILL); "
+			   "--grace gives it longer",
+			   r->options.grace_s > 0 ? r->options.grace_s : VPROF_RUN_GRACE_S);
 	if (rc)
 		return rc;
 	if (outcome.interrupted)
@@ -268,19 +266,6 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 	return VPROF_OK;
 }
 
-static struct gate *gate_of(struct vprof_live_rounds *r, uint32_t code)
-{
-	struct gate *gate;
-
-	for (size_t i = 0; i < r->gates.n; i++)
-		if (r->gates.v[i].code == code)
-			return &r->gates.v[i];
-	gate = VPROF_PUSH(&r->gates);
-	if (gate)
-		*gate = (struct gate){ code, -1, 0 };
-	return gate;
-}
-
 /* What a broken-down root calls is measured where no measured frame is around it, too: the root may have been entered
  * before it was opened, and never return. */
 static void open_beneath_roots(struct vprof_plan *plan)
@@ -295,16 +280,6 @@ static void open_beneath_roots(struct vprof_plan *plan)
 			plan->probes[i].mask |= UINT64_C(1) << VPROF_CONTEXT_TOP;
 }
 
-char *vprof_live_plan_asked(const struct vprof_project *p, const char *run)
-{
-	char *asked = vprof_project_run_path(p, run, "plan-asked.json");
-
-	if (!asked || !access(asked, R_OK))
-		return asked;
-	free(asked);
-	return vprof_project_run_path(p, run, "plan.json");
-}
-
 /* What the decisions ask for stays beside what was opened, for the next round's comparison. */
 static int keep_asked(const struct vprof_workspace *w, const char *run, const char *path, struct vprof_error *err)
 {
@@ -315,7 +290,7 @@ static int keep_asked(const struct vprof_workspace *w, const char *run, const ch
 	return rc;
 }
 
-/* Numbers the plan, and marks the probes that set another gate in an earlier plan of these processes. */
+/* Numbers the plan, and gives its probes the context bits that they have in these processes. */
 static int prepare(struct vprof_live_rounds *r, const struct vprof_workspace *w, const char *path,
 		   struct vprof_plan **plan, struct vprof_error *err)
 {
@@ -327,16 +302,8 @@ static int prepare(struct vprof_live_rounds *r, const struct vprof_workspace *w,
 		return rc;
 	(*plan)->number = ++r->n_plans;
 	open_beneath_roots(*plan);
-	for (size_t i = 0; i < (*plan)->n_probes; i++) {
-		struct vprof_probe *probe = &(*plan)->probes[i];
-		struct gate *gate = gate_of(r, probe->code);
-
-		if (!gate)
-			return vprof_error_no_memory(err);
-		gate->is_changed |= gate->context >= 0 && gate->context != probe->context;
-		gate->context = probe->context;
-		probe->is_changed = gate->is_changed;
-	}
+	if (vprof_live_contexts_assign(&r->contexts, *plan))
+		return vprof_error_no_memory(err);
 	return vprof_plan_write(*plan, path, err);
 }
 
@@ -346,7 +313,7 @@ static int tell_not_seen(const struct vprof_live_rounds *r, const struct vprof_l
 {
 	struct vprof_attachment_state a;
 
-	vprof_attachment_look(r->options.attachment, &a);
+	vprof_live_run_attached(r->run, &a);
 	if (state->refusal[0] || a.refusal[0])
 		return vprof_error_set(err, VPROF_ERR_FAILED, "%s", state->refusal[0] ? state->refusal : a.refusal);
 	if (state->n_elsewhere)
@@ -360,15 +327,31 @@ static int tell_not_seen(const struct vprof_live_rounds *r, const struct vprof_l
 		a.n_doors, a.n_doors == 1 ? " is" : "es are", WAIT_S);
 }
 
+/* 1: all that were attached to were refused, or take part where their probes cannot be reached. */
+static int is_hopeless(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
+{
+	struct vprof_attachment_state a;
+
+	if (!r->options.attachment)
+		return 0;
+	vprof_live_run_attached(r->run, &a);
+	return a.n_doors ? state->n_elsewhere && a.n_joined == a.n_doors : a.n_refused > 0;
+}
+
 /* Waits for processes with resident probes: without any, nothing would ever be recorded. */
 static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *err)
 {
+	double begun_s = vprof_clock_s(), hope_s = begun_s;
 	struct vprof_live_state state;
 	int rc;
 
-	for (double waited = 0; vprof_live_run_look(r->run, &state) && !state.n_processes && waited < WAIT_S;
-	     waited += 0.02)
+	while (vprof_live_run_look(r->run, &state) && !state.n_processes && vprof_clock_s() - begun_s < WAIT_S) {
+		if (!is_hopeless(r, &state))
+			hope_s = vprof_clock_s();
+		if (vprof_clock_s() - hope_s > SURE_S)
+			break;
 		pause_briefly();
+	}
 	if (state.n_processes) {
 		if (r->options.for_s > 0 && !(r->until_s > 0))
 			r->until_s = vprof_clock_s() + r->options.for_s;
@@ -718,7 +701,7 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 			  r->n_looks == 1 ? "" : "s", r->n_starts, r->options.attachment ? "attachment" : "start",
 			  r->n_starts == 1 ? "" : "s", r->options.attachment ? "" : " of the program");
 	vprof_resident_probes_free(r->probes);
-	VPROF_ARRAY_RELEASE(&r->gates);
+	vprof_live_contexts_release(&r->contexts);
 	vprof_live_channel_close(r->channel);
 	vprof_text_release(&r->answer);
 	vprof_live_status_remove(r->vprof_dir);

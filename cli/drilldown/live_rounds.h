@@ -15,6 +15,7 @@ struct vprof_live_rounds;
 struct vprof_live_rounds_options {
 	uint64_t seed;
 	double first_s, longest_s; /* of recording in windows: when a round is first looked at, and when it ends */
+	double grace_s;		   /* from SIGTERM to SIGKILL of the run command at the end; 0: VPROF_RUN_GRACE_S */
 	struct vprof_attachment *attachment; /* processes that run already; NULL: the run command is started */
 	double for_s;			     /* from the first process seen; 0: without a limit */
 	int is_one_plan;		     /* a round is not looked at, and lasts for_s */
@@ -38,10 +39,6 @@ int vprof_live_rounds_is_time_over(const struct vprof_live_rounds *rounds);
 /* Of an analysed round: writes runs/RUN/live.json, and tells what the probes changed. */
 int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
 			       struct vprof_error *err);
-
-/* The run's plan as the decisions ask for it, to be compared with the next: plan.json, but for a live round. Heap path,
- * NULL without memory. */
-char *vprof_live_plan_asked(const struct vprof_project *p, const char *run);
 
 /* Ends the program, or leaves it. What the whole took: on stderr. */
 int vprof_live_rounds_free(struct vprof_live_rounds *rounds, struct vprof_error *err);

@@ -36,7 +36,7 @@ int vprof_round_open(struct vprof_workspace *w, struct vprof_session *s, int *ch
 	next = vprof_project_run_path(&w->project, run.s, "plan.json");
 	folder = vprof_project_run_path(&w->project, run.s, "");
 	if (s->n_rounds)
-		last = vprof_live_plan_asked(&w->project, s->rounds[s->n_rounds - 1].run.s);
+		last = vprof_step_plan_asked(&w->project, s->rounds[s->n_rounds - 1].run.s);
 	if (!next || !folder || (s->n_rounds && !last))
 		rc = vprof_error_no_memory(err);
 	else if (last && same_content(last, next))

@@ -48,6 +48,16 @@ int vprof_step_write_plan(struct vprof_workspace *w, const struct vprof_session 
 	return rc;
 }
 
+char *vprof_step_plan_asked(const struct vprof_project *p, const char *run)
+{
+	char *asked = vprof_project_run_path(p, run, "plan-asked.json");
+
+	if (!asked || !access(asked, R_OK))
+		return asked;
+	free(asked);
+	return vprof_project_run_path(p, run, "plan.json");
+}
+
 int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, int link, const char *log_path,
 		     struct vprof_error *err)
 {

@@ -18,6 +18,10 @@ int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, 
 int vprof_step_write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run,
 			  struct vprof_error *err);
 
+/* The run's plan as the decisions ask for it, to be compared with the next: plan.json, but for a live round. Heap path,
+ * NULL without memory. */
+char *vprof_step_plan_asked(const struct vprof_project *p, const char *run);
+
 /* Splices and recompiles; `link`: as in vprof_replay_options. Writes .vprof/plan.json: the plan that the objects now
  * hold. */
 int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, int link, const char *log_path,

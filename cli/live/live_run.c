@@ -29,6 +29,7 @@ struct vprof_live_run {
 	struct vprof_live *live;
 	struct vprof_collector *collector;
 	struct vprof_live_state state;
+	struct vprof_attachment_state attached;
 	struct vprof_run_outcome outcome;
 	struct vprof_error err;
 	int rc;
@@ -82,6 +83,8 @@ static int step(void *arg, struct vprof_collector *collector)
 		rc = vprof_live_step(run->live, &run->err);
 	if (run->live)
 		vprof_live_look(run->live, &run->state);
+	if (run->attachment)
+		vprof_attachment_look(run->attachment, &run->attached);
 	if (rc && !run->rc)
 		run->rc = rc;
 	if (rc)
@@ -203,6 +206,13 @@ int vprof_live_run_look(struct vprof_live_run *run, struct vprof_live_state *sta
 	runs = !run->is_over;
 	pthread_mutex_unlock(&run->lock);
 	return runs;
+}
+
+void vprof_live_run_attached(struct vprof_live_run *run, struct vprof_attachment_state *state)
+{
+	pthread_mutex_lock(&run->lock);
+	*state = run->attached;
+	pthread_mutex_unlock(&run->lock);
 }
 
 int vprof_live_run_stop(struct vprof_live_run *run, struct vprof_run_outcome *outcome, int *was_ended,

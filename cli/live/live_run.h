@@ -29,6 +29,9 @@ int vprof_live_run_end(struct vprof_live_run *run, struct vprof_error *err);
 /* 1: the command, or what was attached to, runs. 0: it has ended; the state is the last one. */
 int vprof_live_run_look(struct vprof_live_run *run, struct vprof_live_state *state);
 
+/* Who of an attachment takes part; zeros: it is none. */
+void vprof_live_run_attached(struct vprof_live_run *run, struct vprof_attachment_state *state);
+
 /* Closes all probes, ends the command if it still runs, and frees the run. OK also for a command that fails: see
  * outcome. *was_ended: by this call. */
 int vprof_live_run_stop(struct vprof_live_run *run, struct vprof_run_outcome *outcome, int *was_ended,

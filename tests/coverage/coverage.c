@@ -2,7 +2,7 @@
 /* How often the 95 % confidence intervals of a report hold the planted values: `coverage` prints the table of
  * docs/accuracy.md. Every run is a trace of its own, drawn with its own seed, and analysed from the file on.
  *
- *     coverage [--runs N] [--only NAME] [--least SHARE] [--verbose]
+ *     coverage [--runs N] [--only NAME] [--draws N] [--least SHARE] [--verbose]
  *
  * --least SHARE: fails if the bounds of any figure hold less often than this, by more than chance explains: 4.5
  * standard deviations, which happens in less than 1 of 10,000 runs of all figures together where SHARE is right. */
@@ -22,7 +22,7 @@
 #include "population.h"
 #include "situation.h"
 
-#define DRAWS 1500000
+#define DRAWS 1500000	  /* by which the planted values are known */
 #define CHANGE 0.1	  /* planted between two runs */
 #define LISTED_SHARE 0.01 /* of the variance: smaller factors are of no interest */
 #define IS_ALL 1e-6	  /* a share so close to 1 is of all that varies, and has no bounds */
@@ -283,13 +283,13 @@ static void print_head(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "runs", required_argument, NULL, 'n' },
-						 { "only", required_argument, NULL, 'o' },
-						 { "least", required_argument, NULL, 'l' },
-						 { "verbose", no_argument, NULL, 'v' },
-						 { 0 } };
+	static const struct option options[] = {
+		{ "runs", required_argument, NULL, 'n' },  { "only", required_argument, NULL, 'o' },
+		{ "least", required_argument, NULL, 'l' }, { "draws", required_argument, NULL, 'd' },
+		{ "verbose", no_argument, NULL, 'v' },	   { 0 }
+	};
 	const char *only = NULL;
-	size_t n_runs = 200;
+	size_t n_runs = 200, n_draws = DRAWS;
 	double least = 0;
 	int is_verbose = 0, failures = 0;
 
@@ -298,6 +298,8 @@ int main(int argc, char **argv)
 			n_runs = strtoul(optarg, NULL, 10);
 		else if (c == 'o')
 			only = optarg;
+		else if (c == 'd')
+			n_draws = strtoul(optarg, NULL, 10);
 		else if (c == 'l')
 			least = strtod(optarg, NULL);
 		else if (c == 'v')
@@ -314,7 +316,7 @@ int main(int argc, char **argv)
 		if (only && strcmp(only, of->name) != 0)
 			continue;
 		memset(&t, 0, sizeof t);
-		population_take(&p, of, DRAWS);
+		population_take(&p, of, n_draws);
 		run_situation(&t, of, &p, n_runs);
 		printf("| %s: %s | %zu | %.1f |", of->name, of->what, of->n,
 		       100.0 * (double)(t.n_runs - t.n_inconclusive) / (double)t.n_runs);
