@@ -9,7 +9,8 @@
  * (VPROF_CONTEXT_TOP) is open when no measured frame is active, bit 1 (VPROF_CONTEXT_LEAF) inside a measured
  * frame that is not broken down, bits 2..63 inside broken-down functions (assigned in the order in which
  * they were broken down, so that a new round does not change earlier edits; beyond 62 they are shared, which
- * only costs a few extra records). A probe records when (gate & mask) != 0. A root's mask has all bits set.
+ * only costs a few extra records). A probe records when (gate & mask) != 0. A root's mask has all bits set. In a live
+ * session functions have bits of their own before they are broken down, too (cli/live/live_contexts.h).
  */
 #ifndef VPROF_PLAN_H
 #define VPROF_PLAN_H
@@ -35,10 +36,10 @@ struct vprof_probe {
 	enum vprof_probe_kind kind;
 	uint32_t fact_id; /* function.id or call.id */
 	uint64_t mask;	  /* records when (gate & mask) */
-	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own when broken down */
+	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own */
 	int is_root;	  /* measured wherever it runs: emits an ENTER record too */
 	int broken_down;
-	int is_changed;	     /* of a live session: under an earlier plan it set another context bit, or none */
+	int is_changed;	     /* of a live session: under an earlier plan it set another context bit */
 	int every_call;	     /* all calls are recorded, however many there are: hot functions are not sampled */
 	uint32_t height;     /* in the static call graph: how much its children could still tell */
 	uint32_t n_children; /* children that could be measured if it were broken down */

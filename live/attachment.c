@@ -177,13 +177,14 @@ static void attend(struct vprof_attachment *a, struct guest *g, const char *path
 
 static void count(struct vprof_attachment *a)
 {
-	a->state.n_doors = a->state.n_joined = a->state.n_refused = 0;
+	a->state.n_doors = a->state.n_joined = a->state.n_refused = a->state.n_others = 0;
 	for (size_t i = 0; i < a->guests.n; i++) {
 		enum stand stand = a->guests.v[i].stand;
 
 		a->state.n_doors += stand == MET || stand == INVITED || stand == JOINED;
 		a->state.n_joined += stand == JOINED;
 		a->state.n_refused += stand == REFUSED;
+		a->state.n_others += stand == NEW || stand == WITHOUT;
 	}
 	a->state.is_over = !a->guests.n;
 }

@@ -16,10 +16,10 @@
 struct vprof_attachment;
 
 struct vprof_attachment_state {
-	int is_over;		  /* the first process has ended, and so have all others */
-	size_t n_doors, n_joined; /* processes that are linked, and that take part now */
-	size_t n_refused;
-	char refusal[240]; /* the last reason */
+	int is_over;		    /* the first process has ended, and so have all others */
+	size_t n_doors, n_joined;   /* processes that are linked, and that take part now */
+	size_t n_refused, n_others; /* others: not linked, which may execute or start what is */
+	char refusal[240];	    /* the last reason */
 };
 
 /* Looks at the tree, and writes nothing. MISSING: there is no such process; INPUT: none of the tree is linked with the

@@ -53,6 +53,7 @@ struct vprof_live_rounds {
 	double begun_s, told_s;
 	int has_told_short_load;
 	double until_s; /* 0: without a limit, or nothing runs yet */
+	int has_seen;	/* a process with resident probes: where others are missing, they may come */
 	char *vprof_dir;
 	struct vprof_live_channel *channel; /* NULL: nobody can ask for anything */
 	struct vprof_text answer;	    /* to a request that the next plan answers; empty: none */
@@ -118,6 +119,8 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
 		return rc;
 	}
 	r->options = *o;
+	if (!(r->options.grace_s > 0))
+		r->options.grace_s = VPROF_RUN_GRACE_S;
 	r->begun_s = vprof_clock_s();
 	r->vprof_dir = strdup(w->project.vprof_dir);
 	if (!r->vprof_dir) {
@@ -246,7 +249,7 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 	if (outcome.was_killed)
 		vprof_tell("the run command did not end within %g s of SIGTERM: its processes were killed (SIGKILL); "
 			   "--grace gives it longer",
-			   r->options.grace_s > 0 ? r->options.grace_s : VPROF_RUN_GRACE_S);
+			   r->options.grace_s);
 	if (rc)
 		return rc;
 	if (outcome.interrupted)
@@ -327,15 +330,15 @@ static int tell_not_seen(const struct vprof_live_rounds *r, const struct vprof_l
 		a.n_doors, a.n_doors == 1 ? " is" : "es are", WAIT_S);
 }
 
-/* 1: all that were attached to were refused, or take part where their probes cannot be reached. */
+/* 1: all that were attached to take part where their probes cannot be reached, or were refused. */
 static int is_hopeless(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
 {
 	struct vprof_attachment_state a;
 
-	if (!r->options.attachment)
+	if (!r->options.attachment || r->has_seen)
 		return 0;
 	vprof_live_run_attached(r->run, &a);
-	return a.n_doors ? state->n_elsewhere && a.n_joined == a.n_doors : a.n_refused > 0;
+	return a.n_doors ? state->n_elsewhere && a.n_joined == a.n_doors : a.n_refused > 0 && !a.n_others;
 }
 
 /* Waits for processes with resident probes: without any, nothing would ever be recorded. */
@@ -353,6 +356,7 @@ static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *e
 		pause_briefly();
 	}
 	if (state.n_processes) {
+		r->has_seen = 1;
 		if (r->options.for_s > 0 && !(r->until_s > 0))
 			r->until_s = vprof_clock_s() + r->options.for_s;
 		return VPROF_OK;

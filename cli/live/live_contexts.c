@@ -63,7 +63,7 @@ static int has_none(const struct vprof_live_contexts *c, const struct vprof_prob
 	return !known || known->context == VPROF_CONTEXT_LEAF;
 }
 
-/* The highest probe that is not broken down and was never opened; NULL: there is none. */
+/* The highest probe that could be broken down and was never opened; NULL: there is none. */
 static const struct vprof_probe *highest_new(const struct vprof_live_contexts *c, const struct vprof_plan *plan)
 {
 	const struct vprof_probe *best = NULL;
@@ -71,7 +71,7 @@ static const struct vprof_probe *highest_new(const struct vprof_live_contexts *c
 	for (size_t i = 0; i < plan->n_probes; i++) {
 		const struct vprof_probe *p = &plan->probes[i];
 
-		if (!p->broken_down && !find(c, p->code) && (!best || p->height > best->height))
+		if (!p->broken_down && p->n_children && !find(c, p->code) && (!best || p->height > best->height))
 			best = p;
 	}
 	return best;

@@ -5,8 +5,9 @@
  * keeps the bit with which it began. So if a function is opened, called, and broken down while the call goes on, what
  * it calls does not record until it returns, and of a connection's loop that is never. Here a probe has a bit of its
  * own from when it is first opened, which it keeps; the masks of the plan are translated. There are 62, so not
- * all can have one: the functions highest in the call graph, whose calls last longest, have it first. A probe
- * whose bit does change when it is broken down is marked (is_changed).
+ * all can have one: of the functions that a plan opens and that could be broken down, those highest in the call graph,
+ * whose calls last longest, have it first. A probe whose bit does change when it is broken down is marked
+ * (is_changed).
  */
 #ifndef VPROF_LIVE_CONTEXTS_H
 #define VPROF_LIVE_CONTEXTS_H

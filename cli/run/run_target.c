@@ -240,10 +240,12 @@ static int signal_children(int signal)
 	return n;
 }
 
-/* Ends what the command left behind: TERM, and KILL after a while. */
-static int end_left_behind(struct vprof_collector *collector, struct vprof_run_kernel *kernel, pid_t group)
+/* Ends what the command left behind: TERM, and KILL after a while: after the grace that a program has that is to be
+ * ended, since a shell that started it may have ended at once. */
+static int end_left_behind(const struct vprof_run_request *r, struct vprof_collector *collector,
+			   struct vprof_run_kernel *kernel, pid_t group, struct vprof_run_outcome *o)
 {
-	double started = vprof_clock_s();
+	double started = vprof_clock_s(), leave_s = r->grace_s > LEAVE_S ? r->grace_s : LEAVE_S;
 	int n, most = 0, hard = 0;
 
 	kill(-group, SIGTERM);
@@ -256,12 +258,12 @@ static int end_left_behind(struct vprof_collector *collector, struct vprof_run_k
 		pause_briefly();
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
-		if (!hard && (vprof_clock_s() - started > LEAVE_S || n_caught > 1)) {
+		if (!hard && (vprof_clock_s() - started > leave_s || n_caught > 1)) {
 			kill(-group, SIGKILL);
-			hard = 1;
+			o->was_killed = hard = 1;
 		}
 		n = signal_children(hard ? SIGKILL : 0);
-		if (vprof_clock_s() - started > 2 * LEAVE_S)
+		if (vprof_clock_s() - started > leave_s + LEAVE_S)
 			break;
 	}
 	return most;
@@ -350,7 +352,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 		if (r->over)
 			r->over(r->arg);
 		if (!r->keep)
-			o->n_left_behind = end_left_behind(collector, kernel, pid);
+			o->n_left_behind = end_left_behind(r, collector, kernel, pid, o);
 		drain(collector, kernel);
 	}
 	vprof_run_kernel_close(kernel);

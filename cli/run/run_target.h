@@ -56,7 +56,7 @@ struct vprof_run_request {
 
 struct vprof_run_outcome {
 	int status;	   /* as of waitpid */
-	int was_killed;	   /* it was told to end, and did not within its grace */
+	int was_killed;	   /* it, or what it left behind, was told to end, and did not within its grace */
 	int interrupted;   /* the signal that vprof received, else 0 */
 	int n_left_behind; /* processes ended after the command */
 	double seconds;

@@ -44,10 +44,10 @@ static void add_no_receipts(const struct vprof_latency_results *r, struct vprof_
 	if (fmin(base, new) > 0)
 		vprof_text_addf(
 			t,
-			"too few receipts of requests were seen, %.0f in base and %.0f in new, where %d of each "
+			"too few receipts of requests were seen, %s in base and %s in new, where %d of each "
 			"tell costs per request: record for %.2g times as long (or --per FUNCTION: per call of it); ",
-			base, new, VPROF_LATENCY_RECEIPTS_MIN,
-			ceil(15 * VPROF_LATENCY_RECEIPTS_MIN / fmin(base, new)) / 10);
+			vprof_format_count((uint64_t)base).s, vprof_format_count((uint64_t)new).s,
+			VPROF_LATENCY_RECEIPTS_MIN, ceil(15 * VPROF_LATENCY_RECEIPTS_MIN / fmin(base, new)) / 10);
 	else
 		vprof_text_add(t, "no receipt of requests was seen in both runs (--per FUNCTION: per call of it); ");
 }

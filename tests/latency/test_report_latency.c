@@ -100,6 +100,12 @@ static void test_difference(void **state)
 		"main > serve > resolve > [kernel] sys_connect > tcp_connect costs most more than in the base run: "
 		"600 ms per s; a call takes 6.00 s, and was not seen in the base run.");
 	expect_report(r, "between +600 ms and +600 ms");
+	r->unit = "s";
+	expect_report(r, "no receipt of requests was seen in both runs");
+	r->sides[0].n_few = 5000;
+	r->sides[1].n_few = 19;
+	expect_report(r, "too few receipts of requests were seen, 5,000 in\n");
+	expect_report(r, "base and 19 in new, where 30 of each tell costs per request: record for 2.4 times as long\n");
 	vprof_latency_results_free(r);
 	r = describe(good, good);
 	expect_answer(r, VPROF_LATENCY_SAME,

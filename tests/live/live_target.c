@@ -294,6 +294,7 @@ struct vprof_plan *live_target_plan(uint32_t number, uint32_t broken_down)
 								  VPROF_CONTEXT_LEAF,
 					     .is_root = is_root,
 					     .broken_down = is_down,
+					     .n_children = 1,
 					     .name = names[code - HANDLE],
 					     .display = names[code - HANDLE],
 					     .file = "live_target.c",

@@ -8,6 +8,7 @@
 #include "analysis/analyze.h"
 #include "analysis/source/source.h"
 #include "analysis/timeline/calls.h"
+#include "cli/live/live_contexts.h"
 #include "tests/live/live_test.h"
 
 #define N_ROUNDS 6
@@ -142,19 +143,21 @@ static void check_tiles(const char *dir, const struct vprof_plan *plan)
 	vprof_results_free(r);
 }
 
-static void round_run(struct live_test *t, uint32_t number, uint32_t down, struct seen *seen)
+static void round_run(struct live_test *t, struct vprof_live_contexts *contexts, uint32_t number, uint32_t down,
+		      struct seen *seen)
 {
 	struct vprof_plan *plan = live_target_plan(number, down);
 	struct vprof_live_state state = { 0 };
 	struct vprof_error err = { "" };
+	struct seen again = { 0 };
 	uint64_t inside = t->shared->n_inside;
 	size_t n_missing;
 	char dir[96];
 
 	snprintf(dir, sizeof dir, "%s/round-%u", t->folder, number);
-	for (uint32_t code = HANDLE; code < N_CODES_END; code++) /* as the driver knows it */
-		for (size_t i = 0; i < plan->n_probes; i++)
-			plan->probes[i].is_changed = number > 1;
+	CHECK(!vprof_live_contexts_assign(contexts, plan), "memory");
+	for (size_t i = 0; i < plan->n_probes; i++) /* none has to wait for calls of the plan before */
+		CHECK(!plan->probes[i].is_changed, "another context bit than in the plan before");
 	CHECK(!vprof_live_begin(t->live, plan, dir, &n_missing, &err), "%s", err.message);
 	CHECK(!n_missing, "%zu probes are missing", n_missing);
 	while (state.n_turns < TURNS_AT_LEAST || t->shared->n_inside < inside + REQUESTS_AT_LEAST ||
@@ -171,12 +174,16 @@ static void round_run(struct live_test *t, uint32_t number, uint32_t down, struc
 	CHECK(!vprof_live_end(t->live, &err), "%s", err.message);
 	check_trace(dir, plan, down, seen);
 	check_tiles(dir, plan);
+	for (size_t i = 0; i < plan->n_probes && number > 1; i++) /* as if they had another */
+		plan->probes[i].is_changed = 1;
+	check_trace(dir, plan, down, &again);
 	vprof_plan_free(plan);
 }
 
 int main(int argc, char **argv)
 {
 	struct live_test t = { .pid = 0 };
+	struct vprof_live_contexts contexts = { .v = { NULL, 0, 0 } };
 	struct seen seen = { 0 };
 	uint32_t random = 12345;
 
@@ -186,9 +193,10 @@ int main(int argc, char **argv)
 	live_test_start(&t, "plans", 20000000);
 	for (uint32_t i = 1; i <= N_ROUNDS; i++) {
 		random = random * 1103515245 + 12345;
-		round_run(&t, i, i == 1 ? 0x1f : random >> 16 & 0x1f, &seen);
+		round_run(&t, &contexts, i, i == 1 ? 0x1f : random >> 16 & 0x1f, &seen);
 	}
 	live_test_end(&t);
+	vprof_live_contexts_release(&contexts);
 	printf("%zu requests measured, %zu in baselines, %zu across a change; %zu calls of the background thread\n",
 	       (size_t)seen.n_measured, (size_t)seen.n_baseline, (size_t)seen.n_straddling, (size_t)seen.n_background);
 	CHECK(seen.n_measured && seen.n_baseline && seen.n_background, "a situation did not occur");

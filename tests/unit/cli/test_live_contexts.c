@@ -13,15 +13,18 @@
 
 #define ONE UINT64_C(1)
 
-/* A probe for `code`; context 0: not broken down. Its height is its code. */
+/* A probe for `code`; context 0: not broken down. Its height is its code. From 1000 on they are calls of what has no
+ * body. */
 static void add(struct vprof_plan *plan, uint32_t code, uint64_t mask, int context)
 {
+	int has_body = code < 1000;
 	const struct vprof_probe p = { .code = code,
-				       .kind = VPROF_PROBE_FUNCTION,
+				       .kind = has_body ? VPROF_PROBE_FUNCTION : VPROF_PROBE_SITE,
 				       .mask = mask,
 				       .context = context ? context : VPROF_CONTEXT_LEAF,
 				       .broken_down = context != 0,
-				       .height = code,
+				       .height = has_body ? code : 0,
+				       .n_children = has_body,
 				       .name = "f",
 				       .display = "f",
 				       .file = "f.c",
@@ -127,12 +130,34 @@ static void test_many(void **state)
 	vprof_plan_free(second);
 }
 
+/* Calls that cannot be broken down take no bit from what a later plan opens. */
+static void test_sites(void **state)
+{
+	struct vprof_live_contexts c = { .v = { NULL, 0, 0 } };
+	struct vprof_plan *first = new_plan(), *second = new_plan();
+
+	(void)state;
+	for (uint32_t code = 1000; code < 1100; code++) {
+		add(first, code, VPROF_MASK_ANY, 0);
+		add(second, code, VPROF_MASK_ANY, 0);
+	}
+	add(second, 300, VPROF_MASK_ANY, 0);
+	assert_int_equal(vprof_live_contexts_assign(&c, first), 0);
+	assert_int_equal(probe(first, 1000)->context, VPROF_CONTEXT_LEAF);
+	assert_int_equal(vprof_live_contexts_assign(&c, second), 0);
+	assert_true(probe(second, 300)->context >= VPROF_CONTEXT_FIRST);
+	vprof_live_contexts_release(&c);
+	vprof_plan_free(first);
+	vprof_plan_free(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_namesakes),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
