@@ -220,14 +220,15 @@ static uint32_t choose(const struct vprof_paired_tree *t, const struct counting 
 	for (uint32_t i = 1; i < t->nodes.n; i++) {
 		const uint32_t *own = t->nodes.v[i].side;
 		const struct counting *base = &sides[0], *new = &sides[1];
-		double product, least;
+		double product = 0, least;
 
 		if (own[0] == VPROF_NONE || own[1] == VPROF_NONE ||
 		    !(base->is_socket[own[0]] || new->is_socket[own[1]]))
 			continue;
-		product = sum_blocks(base, own[0]) * sum_blocks(new, own[1]);
 		least = fmin(base->seen[own[0]], new->seen[own[1]]);
-		if (least >= VPROF_LATENCY_RECEIPTS_MIN && product > most) {
+		if (least >= VPROF_LATENCY_RECEIPTS_MIN)
+			product = sum_blocks(base, own[0]) * sum_blocks(new, own[1]);
+		if (product > most) {
 			most = product;
 			best = i;
 		}

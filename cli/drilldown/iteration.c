@@ -563,10 +563,11 @@ static int conclude(struct vprof_iteration *it, int stopped, struct vprof_error 
 static int begin_live(struct vprof_iteration *it, struct vprof_error *err)
 {
 	double longest_s = it->options->round > 0 ? (double)it->options->round : VPROF_LIVE_LONGEST_S;
+	long grace = it->options->grace;
 	const struct vprof_live_rounds_options o = { .seed = (uint64_t)it->options->seed,
 						     .first_s = fmin(VPROF_LIVE_FIRST_S, longest_s),
 						     .longest_s = longest_s,
-						     .grace_s = (double)it->options->grace,
+						     .grace_s = grace > 0 ? (double)grace : VPROF_LIVE_GRACE_S,
 						     .attachment = it->options->attachment,
 						     .for_s = it->options->for_s };
 

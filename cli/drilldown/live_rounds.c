@@ -119,8 +119,6 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
 		return rc;
 	}
 	r->options = *o;
-	if (!(r->options.grace_s > 0))
-		r->options.grace_s = VPROF_RUN_GRACE_S;
 	r->begun_s = vprof_clock_s();
 	r->vprof_dir = strdup(w->project.vprof_dir);
 	if (!r->vprof_dir) {

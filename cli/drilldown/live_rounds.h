@@ -15,13 +15,14 @@ struct vprof_live_rounds;
 struct vprof_live_rounds_options {
 	uint64_t seed;
 	double first_s, longest_s; /* of recording in windows: when a round is first looked at, and when it ends */
-	double grace_s;		   /* from SIGTERM to SIGKILL of the run command at the end; 0: VPROF_RUN_GRACE_S */
+	double grace_s;		   /* from SIGTERM to SIGKILL of the run command at the end */
 	struct vprof_attachment *attachment; /* processes that run already; NULL: the run command is started */
 	double for_s;			     /* from the first process seen; 0: without a limit */
 	int is_one_plan;		     /* a round is not looked at, and lasts for_s */
 };
 #define VPROF_LIVE_FIRST_S 2.0
 #define VPROF_LIVE_LONGEST_S 60.0
+#define VPROF_LIVE_GRACE_S 10.0
 #define VPROF_LIVE_EFFECT 0.02 /* of the probes, from which on what cannot matter is closed */
 
 /* Makes the resident build, unless it is there. What is attached to has been built: INPUT when the sources are not

@@ -18,20 +18,18 @@ static struct vprof_live_context *find(const struct vprof_live_contexts *c, uint
 	return i < c->v.n && c->v.v[i].code == code ? &c->v.v[i] : NULL;
 }
 
+/* Of a probe that has none, or LEAF, which changes then. */
 static int give(struct vprof_live_contexts *c, uint32_t code, int context)
 {
-	struct vprof_live_context *known = find(c, code);
 	size_t at = place_of(c, code);
+	int is_known = find(c, code) != NULL;
 
-	if (known) {
-		known->is_changed = 1;
-		known->context = context;
-	} else {
+	if (!is_known) {
 		if (!VPROF_PUSH(&c->v))
 			return VPROF_ERR_NOMEM;
 		memmove(c->v.v + at + 1, c->v.v + at, (c->v.n - 1 - at) * sizeof *c->v.v);
-		c->v.v[at] = (struct vprof_live_context){ code, context, 0 };
 	}
+	c->v.v[at] = (struct vprof_live_context){ code, context, is_known };
 	c->n_users[context]++;
 	return VPROF_OK;
 }
@@ -55,14 +53,6 @@ static size_t n_used(const struct vprof_live_contexts *c)
 	return n;
 }
 
-/* Without a bit of its own, though it has been opened or is to be. */
-static int has_none(const struct vprof_live_contexts *c, const struct vprof_probe *p)
-{
-	const struct vprof_live_context *known = find(c, p->code);
-
-	return !known || known->context == VPROF_CONTEXT_LEAF;
-}
-
 /* The highest probe that could be broken down and was never opened; NULL: there is none. */
 static const struct vprof_probe *highest_new(const struct vprof_live_contexts *c, const struct vprof_plan *plan)
 {
@@ -82,9 +72,12 @@ static int give_all(struct vprof_live_contexts *c, const struct vprof_plan *plan
 	const struct vprof_probe *p;
 	int rc = VPROF_OK;
 
-	for (size_t i = 0; i < plan->n_probes && !rc; i++)
-		if (plan->probes[i].broken_down && has_none(c, &plan->probes[i]))
+	for (size_t i = 0; i < plan->n_probes && !rc; i++) {
+		const struct vprof_live_context *known = find(c, plan->probes[i].code);
+
+		if (plan->probes[i].broken_down && (!known || known->context == VPROF_CONTEXT_LEAF))
 			rc = give(c, plan->probes[i].code, least_used(c));
+	}
 	while (!rc && n_used(c) < VPROF_LIVE_CONTEXTS_WHOLE && (p = highest_new(c, plan)))
 		rc = give(c, p->code, least_used(c));
 	for (size_t i = 0; i < plan->n_probes && !rc; i++)

@@ -181,12 +181,10 @@ static void pause_briefly(void)
 /* Asks the command's processes to end, and ends them when that took too long. told_s: 0, or when they were asked. */
 static void end_command(const struct vprof_run_request *r, pid_t pid, double *told_s, struct vprof_run_outcome *o)
 {
-	double grace_s = r->grace_s > 0 ? r->grace_s : VPROF_RUN_GRACE_S;
-
 	if (*told_s <= 0) {
 		*told_s = vprof_clock_s();
 		kill(-pid, SIGTERM);
-	} else if (!o->was_killed && vprof_clock_s() - *told_s > grace_s) {
+	} else if (!o->was_killed && vprof_clock_s() - *told_s > r->grace_s) {
 		o->was_killed = 1;
 		kill(-pid, SIGKILL);
 	}

@@ -49,10 +49,8 @@ struct vprof_run_request {
 	int (*step)(void *arg, struct vprof_collector *collector);
 	void (*over)(void *arg);
 	void *arg;
-	double grace_s; /* from SIGTERM to SIGKILL of a command that is to be ended; 0: VPROF_RUN_GRACE_S */
+	double grace_s; /* with step: from SIGTERM to SIGKILL of a command that is to be ended */
 };
-
-#define VPROF_RUN_GRACE_S 10.0
 
 struct vprof_run_outcome {
 	int status;	   /* as of waitpid */

@@ -249,6 +249,23 @@ static void a_session_kills_what_ignores_its_end(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
+/* A shell that started it ends at once; it has the grace nevertheless, longer than what is left behind has otherwise.
+ */
+static void a_session_waits_for_what_a_shell_started(void **state)
+{
+	struct vprof_run_request r = request("(trap 'trap \"\" TERM; sleep 4; echo ended; exit' TERM; : >ready; "
+					     "while :; do sleep 0.05; done) & wait");
+	struct vprof_run_outcome o;
+
+	(void)state;
+	r.step = end_when_ready;
+	r.grace_s = 1e6;
+	run(&r, &o);
+	assert_true(WIFSIGNALED(o.status) && WTERMSIG(o.status) == SIGTERM);
+	assert_false(o.was_killed);
+	assert_log_has("ended");
+}
+
 static void a_missing_library_is_told(void **state)
 {
 	struct vprof_run_request r = request("true");
@@ -276,6 +293,7 @@ int main(void)
 		TEST(a_stubborn_command_is_killed_by_the_second),
 		TEST(a_session_ends_its_command),
 		TEST(a_session_kills_what_ignores_its_end),
+		TEST(a_session_waits_for_what_a_shell_started),
 		TEST(a_missing_library_is_told),
 	};
 
