@@ -15,6 +15,7 @@ struct act { /* of a thread: a wake-up, or a request */
 };
 
 typedef VPROF_ARRAY(struct act) acts_array;
+typedef VPROF_ARRAY(struct vprof_keyed) keyed_array;
 
 struct building {
 	struct vprof_waits_program *p;
@@ -22,7 +23,6 @@ struct building {
 	const struct vprof_waits_graph *graph;
 	uint32_t *edge_of; /* [n_edge_of] by reason; VPROF_NONE, and of reasons beyond: between none of the graph */
 	size_t n_edge_of;
-	uint64_t latency_ns; /* the longest from a wake-up to a CPU that is free */
 	enum vprof_waits_cpu_model cpus;
 	acts_array acts;		 /* by thread, then time */
 	VPROF_ARRAY(uint32_t) completed; /* requests by device, then completion */
@@ -121,8 +121,9 @@ static int add_wait(struct building *b, uint32_t thread, const struct vprof_wait
 
 	if (!w || number == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
+	w->ended = s->to;
 	w->length_ns = s->to - s->from;
-	w->latency_ns = runnable_ns < b->latency_ns ? runnable_ns : b->latency_ns;
+	w->latency_ns = runnable_ns;
 	w->thread = thread;
 	w->waker = s->waker;
 	w->edge = s->reason < b->n_edge_of ? b->edge_of[s->reason] : VPROF_NONE;
@@ -372,14 +373,11 @@ static int measure_requests(struct building *b)
 }
 
 /* The lower quartile of how long woken threads waited for a CPU: what that takes when one is free. */
-static int measure_latency(struct building *b)
+static int measure_latency(const struct building *b, uint64_t *latency_ns)
 {
 	VPROF_ARRAY(uint64_t) all = { NULL, 0, 0 };
 	int failed = 0;
 
-	b->latency_ns = UINT64_MAX;
-	if (b->cpus == VPROF_WAITS_CPUS_AS_RECORDED)
-		return VPROF_OK;
 	for (size_t e = 0; e < b->h->entities.n && !failed; e++) {
 		const struct vprof_waits_entity *x = &b->h->entities.v[e];
 
@@ -391,9 +389,57 @@ static int measure_latency(struct building *b)
 				all.v[all.n++] = s->to - s->from;
 		}
 	}
-	b->latency_ns = !failed && all.n ? vprof_radix_nth(all.v, all.n, all.n / 4) : 0;
+	*latency_ns = !failed && all.n ? vprof_radix_nth(all.v, all.n, all.n / 4) : 0;
 	VPROF_ARRAY_RELEASE(&all);
 	return failed ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+enum moment { MOMENT_END, MOMENT_BEGIN, MOMENT_WAKES };
+
+/* Ends and begins of running segments, and wake-ups (from MOMENT_WAKES on by wait), in order of time. */
+static int sort_moments(const struct building *b, keyed_array *moments)
+{
+	for (size_t e = 0; e < b->h->entities.n; e++) {
+		const struct vprof_waits_entity *x = &b->h->entities.v[e];
+
+		if (VPROF_ROOM(moments, moments->n + 2 * b->n_segments[e]))
+			return VPROF_ERR_NOMEM;
+		for (size_t i = 0; i < b->n_segments[e]; i++) {
+			const struct vprof_waits_segment *s = &x->segments.v[i];
+
+			if (s->state != VPROF_WAITS_RUNNING)
+				continue;
+			moments->v[moments->n++] = (struct vprof_keyed){ s->to, MOMENT_END };
+			moments->v[moments->n++] = (struct vprof_keyed){ s->from, MOMENT_BEGIN };
+		}
+	}
+	if (VPROF_ROOM(moments, moments->n + b->p->waits.n))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < b->p->waits.n; i++)
+		moments->v[moments->n++] = (struct vprof_keyed){ b->p->waits.v[i].ended, (uint32_t)(MOMENT_WAKES + i) };
+	return vprof_radix_sort(moments->v, moments->n);
+}
+
+/* Where threads are to wait for a CPU in the replay, too, a wake-up's own latency is all of what it took when a CPU was
+ * free, and else as much as one takes at least. */
+static int limit_latencies(struct building *b)
+{
+	keyed_array moments = { NULL, 0, 0 };
+	uint64_t least_ns = 0, n_running = 0;
+	int ret = b->cpus == VPROF_WAITS_CPUS_SIMULATED ? measure_latency(b, &least_ns) : VPROF_OK;
+
+	if (b->cpus == VPROF_WAITS_CPUS_SIMULATED && !ret)
+		ret = sort_moments(b, &moments);
+	for (size_t i = 0; i < moments.n && !ret; i++) {
+		uint32_t m = moments.v[i].item;
+
+		if (m < MOMENT_WAKES)
+			n_running += m == MOMENT_BEGIN ? 1 : (uint64_t)-1;
+		else if (n_running >= b->p->n_cpus && b->p->waits.v[m - MOMENT_WAKES].latency_ns > least_ns)
+			b->p->waits.v[m - MOMENT_WAKES].latency_ns = least_ns;
+	}
+	VPROF_ARRAY_RELEASE(&moments);
+	return ret;
 }
 
 static int fill_edge_of(struct building *b, const struct vprof_waits_graph *graph)
@@ -428,8 +474,8 @@ int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_
 	p->answered_ns = calloc(h->entities.n + 1, sizeof *p->answered_ns);
 	if (h->entities.n < VPROF_WAITS_ENTITIES_MAX && p->first && p->paced_ns && p->answered_ns)
 		ret = fill_edge_of(&b, graph);
-	if (!ret && !(ret = count_segments(&b)) && !(ret = measure_latency(&b)) && !(ret = sort_completed(&b)) &&
-	    !(ret = measure_requests(&b)) && !(ret = number_waits(&b)))
+	if (!ret && !(ret = count_segments(&b)) && !(ret = sort_completed(&b)) && !(ret = measure_requests(&b)) &&
+	    !(ret = number_waits(&b)) && !(ret = limit_latencies(&b)))
 		ret = sort_acts(&b);
 	for (uint32_t e = 0; e < h->entities.n && !ret; e++) {
 		ret = add_thread(&b, e);

@@ -39,6 +39,7 @@ enum vprof_waits_ended_by {
 };
 
 struct vprof_waits_wait {
+	uint64_t ended; /* in the recording */
 	uint64_t length_ns;
 	uint64_t latency_ns; /* from the wake-up to the CPU, if one is free */
 	uint32_t thread;     /* entity */

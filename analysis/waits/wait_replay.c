@@ -8,6 +8,8 @@
  */
 #include "analysis/waits/wait_replay.h"
 
+#include "analysis/waits/run_queue.h"
+
 #define SLICE_NS 3000000      /* that a thread runs while others want its CPU */
 #define SLICES_MAX (1u << 19) /* in the recording: of one that lasts longer than 26 minutes, slices are longer */
 
@@ -27,6 +29,8 @@ struct event {
 struct thread_state {
 	size_t step;
 	uint64_t left_ns;    /* of a WORK that was cut by the slice */
+	uint64_t ran_ns;     /* since it was given its CPU, or its last slice was over */
+	uint64_t at;	     /* how far it is in the recording, but for what it was runnable since its last wait */
 	uint64_t latency_ns; /* of the wait that it is in */
 	uint32_t turn;
 	uint32_t wait; /* VPROF_NONE: none */
@@ -37,11 +41,10 @@ struct replay {
 	const struct vprof_waits_program *p;
 	const struct vprof_waits_change *change;
 	struct thread_state *threads;
-	unsigned char *is_over; /* [waits] ended, before or after the thread came to it */
-	uint64_t *free_at;	/* [entities] of a device: when it can begin the next request */
-	uint32_t *queue;	/* [entities] threads that want a CPU, a ring */
-	size_t queue_first, n_queued;
-	uint32_t n_free; /* CPUs */
+	unsigned char *is_over;	      /* [waits] ended, before or after the thread came to it */
+	uint64_t *free_at;	      /* [entities] of a device: when it can begin the next request */
+	struct vprof_run_queue queue; /* threads that want a CPU */
+	uint32_t n_free;	      /* CPUs */
 	uint64_t slice_ns;
 	VPROF_ARRAY(struct event) heap;
 	int has_hole; /* heap.v[0] was taken */
@@ -118,9 +121,7 @@ static void ready_at(struct replay *r, uint64_t t, uint32_t thread)
 
 static void queue_thread(struct replay *r, uint32_t thread)
 {
-	size_t size = r->p->history->entities.n, at = r->queue_first + r->n_queued++;
-
-	r->queue[at < size ? at : at - size] = thread;
+	vprof_run_queue_add(&r->queue, thread, r->threads[thread].at, r->counts[thread]);
 }
 
 /* The thread's current WORK, for a slice or to its end. */
@@ -128,30 +129,47 @@ static void run_on_cpu(struct replay *r, uint32_t thread)
 {
 	struct thread_state *t = &r->threads[thread];
 	uint64_t left = t->left_ns ? t->left_ns : r->p->steps.v[t->step].n;
-	uint64_t slice = left > r->slice_ns && r->p->n_cpus ? r->slice_ns : left;
+	uint64_t room = r->slice_ns - t->ran_ns, n = left > room && r->p->n_cpus ? room : left;
 
-	t->left_ns = left - slice;
+	t->left_ns = left - n;
+	t->ran_ns += n;
+	t->at += n;
 	__builtin_prefetch(&r->p->steps.v[t->step + AHEAD]);
-	add_event(r, r->now + slice, EVENT_WORKED, thread, ++t->turn);
+	add_event(r, r->now + n, EVENT_WORKED, thread, ++t->turn);
+}
+
+static void get_cpu(struct replay *r, uint32_t thread)
+{
+	r->threads[thread].has_cpu = 1;
+	r->threads[thread].ran_ns = 0;
+	run_on_cpu(r, thread);
 }
 
 static void give_up_cpu(struct replay *r, uint32_t thread)
 {
-	size_t size = r->p->history->entities.n;
-	uint32_t next;
-
 	if (!r->threads[thread].has_cpu)
 		return;
 	r->threads[thread].has_cpu = 0;
-	if (!r->n_queued) {
+	if (r->queue.n)
+		get_cpu(r, vprof_run_queue_take(&r->queue));
+	else
 		r->n_free++;
-		return;
+}
+
+/* However many steps it has: a slice is of all that a thread does without a wait. */
+static void keep_cpu(struct replay *r, uint32_t thread)
+{
+	struct thread_state *t = &r->threads[thread];
+
+	if (r->p->n_cpus && t->ran_ns == r->slice_ns) {
+		t->ran_ns = 0;
+		if (r->queue.n) {
+			queue_thread(r, thread);
+			give_up_cpu(r, thread);
+			return;
+		}
 	}
-	next = r->queue[r->queue_first];
-	r->queue_first = r->queue_first + 1 < size ? r->queue_first + 1 : 0;
-	r->n_queued--;
-	r->threads[next].has_cpu = 1;
-	run_on_cpu(r, next);
+	run_on_cpu(r, thread);
 }
 
 /* A wait that takes as long as it took: nothing in the replay ends it, or a thread that does not count. That one has a
@@ -216,6 +234,7 @@ static int begin_wait(struct replay *r, uint32_t thread, uint32_t wait)
 	int is_shortened = w->edge == r->change->edge && w->edge != VPROF_NONE;
 	uint64_t most = is_shortened ? (uint64_t)((double)w->length_ns * r->change->share) : w->length_ns;
 
+	r->threads[thread].at = w->ended;
 	if (r->is_over[wait] || (is_shortened && !most)) {
 		r->is_over[wait] = 1;
 		return 1;
@@ -237,22 +256,22 @@ static int do_step(struct replay *r, uint32_t thread, struct vprof_waits_step s)
 	switch ((enum vprof_waits_step_kind)s.kind) {
 	case VPROF_WAITS_WORK:
 		if (t->has_cpu || !r->p->n_cpus) {
-			run_on_cpu(r, thread);
+			keep_cpu(r, thread);
 		} else if (r->n_free) {
 			r->n_free--;
-			t->has_cpu = 1;
-			run_on_cpu(r, thread);
+			get_cpu(r, thread);
 		} else {
 			queue_thread(r, thread);
 		}
 		return 0;
 	case VPROF_WAITS_YIELD:
-		if (!r->n_queued || !t->has_cpu)
+		if (!r->queue.n || !t->has_cpu)
 			return 1;
 		give_up_cpu(r, thread);
 		return 1; /* its next WORK queues it */
 	case VPROF_WAITS_PASS:
 		give_up_cpu(r, thread);
+		t->at += s.n;
 		ready_at(r, r->now + s.n, thread);
 		return 0;
 	case VPROF_WAITS_WAKE:
@@ -292,15 +311,12 @@ static void worked(struct replay *r, uint32_t thread)
 {
 	struct thread_state *t = &r->threads[thread];
 
-	if (!t->left_ns) {
-		t->step++;
-		go_on(r, thread);
-	} else if (r->n_queued) {
-		give_up_cpu(r, thread);
-		queue_thread(r, thread);
-	} else {
-		run_on_cpu(r, thread);
+	if (t->left_ns) {
+		keep_cpu(r, thread);
+		return;
 	}
+	t->step++;
+	go_on(r, thread);
 }
 
 static void ready(struct replay *r, uint32_t thread)
@@ -323,6 +339,7 @@ static void run(struct replay *r, const unsigned char *matters)
 	for (uint32_t e = 0; e < n; e++) {
 		r->threads[e].step = r->p->first[e];
 		r->threads[e].wait = VPROF_NONE;
+		r->threads[e].at = r->p->history->begin;
 		r->n_counted += r->counts[e] && r->p->first[e] < r->p->first[e + 1];
 	}
 	for (uint32_t e = 0; e < n; e++)
@@ -357,9 +374,8 @@ int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_wait
 	r.threads = calloc(n + 1, sizeof *r.threads);
 	r.is_over = calloc(p->waits.n + 1, 1);
 	r.free_at = calloc(n + 1, sizeof *r.free_at);
-	r.queue = calloc(n + 1, sizeof *r.queue);
 	*out = (struct vprof_waits_replayed){ 0, 0 };
-	if (r.threads && r.is_over && r.free_at && r.queue)
+	if (!vprof_run_queue_init(&r.queue, n) && r.threads && r.is_over && r.free_at)
 		run(&r, matters);
 	else
 		r.failed = 1;
@@ -369,7 +385,7 @@ int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_wait
 	free(r.threads);
 	free(r.is_over);
 	free(r.free_at);
-	free(r.queue);
+	vprof_run_queue_release(&r.queue);
 	VPROF_ARRAY_RELEASE(&r.heap);
 	return r.failed ? VPROF_ERR_NOMEM : VPROF_OK;
 }

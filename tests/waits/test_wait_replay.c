@@ -338,6 +338,60 @@ static void test_foreign(void **state)
 	vprof_text_release(&text);
 }
 
+#define MS 1000000
+
+/* Three threads, 2 ms each, give S 6 ms of work a round, on two CPUs. When they no longer wait for it they have 600 ms
+ * to do, as S has. S waits for C's work of its round: it is done soon after 604 ms if none of those that are rounds
+ * ahead has a CPU instead of it for longer than a slice, which is of many steps of theirs. */
+static void test_who_is_behind(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 %d\ncpus 2\nthread A1\nthread A2\nthread A3\nthread S\n", 1000 * MS);
+	for (int t = 0; t < 1000 * MS; t += 10 * MS) {
+		vprof_text_addf(&text, "ready A3 %d %d\n", t, t + 2 * MS);
+		vprof_text_addf(&text, "wait S %d %d A3\nrun S %d %d\n", t, t + 4 * MS, t + 4 * MS, t + 10 * MS);
+		for (int i = 1; i <= 3; i++) {
+			int from = i == 3 ? t + 2 * MS : t;
+
+			vprof_text_addf(&text, "run A%d %d %d\nwait A%d %d %d S\n", i, from, from + 2 * MS, i,
+					from + 2 * MS, t + 10 * MS);
+		}
+	}
+	analyse(&a, text.s);
+	assert_true(fabs(a.waits.estimates.fidelity - 1) < 0.01);
+	assert_true(estimate(&a, "A1", "S")->gone > 1000.0 / 613 - 1);
+	assert_true(estimate(&a, "A1", "S")->gone <= 1000.0 / 604 - 1 + 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* On two CPUs A and B always find one free: what their wake-ups took (1 to 9) is the wake-ups' own. */
+static void test_wakeups_take_time(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+	int t = 0;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 3000\ncpus 2\nthread A\nthread B\n");
+	for (int round = 0; round < 100; round++) {
+		int late = 1 + round % 9, b = t + 10, end = b + late + 10;
+
+		vprof_text_addf(&text, "run A %d %d\nwait A %d %d B\nready A %d %d\n", t, b, b, end, end, end + late);
+		vprof_text_addf(&text, "wait B %d %d A\nready B %d %d\nrun B %d %d\n", t, b, b, b + late, b + late,
+				end);
+		t = end + late;
+	}
+	vprof_text_addf(&text, "run A %d 3000\nwait B %d 3000 -\n", t, t);
+	analyse(&a, text.s);
+	assert_true(fabs(a.waits.estimates.fidelity - 1) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
 /* L does nothing but sleep, and M waits for it. Nothing of them counts, which says nothing of the others' replay. */
 static void test_nothing_counts(void **state)
 {
@@ -370,6 +424,8 @@ int main(void)
 		cmocka_unit_test(test_two_knots),
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_waits_for_paced),
+		cmocka_unit_test(test_who_is_behind),
+		cmocka_unit_test(test_wakeups_take_time),
 		cmocka_unit_test(test_nothing_counts),
 	};
 
