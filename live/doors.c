@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "common/elf/elf_image.h"
+#include "live/filters.h"
 #include "trace/clock.h"
 #include "trace/shm.h"
 
@@ -94,38 +95,6 @@ static int lock(const struct vprof_door *d, double wait_s, struct vprof_error *e
 	return VPROF_OK;
 }
 
-/* How many filters of system calls a process has ("self": this one); -1: not known. */
-static int count_filters(const char *process)
-{
-	char name[64], line[256];
-	int mode = -1, n = -1;
-	FILE *status;
-
-	snprintf(name, sizeof name, "/proc/%s/status", process);
-	status = fopen(name, "re");
-	while (status && fgets(line, sizeof line, status))
-		(void)(sscanf(line, "Seccomp: %d", &mode) == 1 || sscanf(line, "Seccomp_filters: %d", &n) == 1);
-	if (status)
-		fclose(status);
-	return mode < 0 ? -1 : n >= 0 ? n : mode > 0;
-}
-
-/* What joins makes system calls that the program itself may never make, and a filter may end it for them. What filters
- * vprof has as well, such as a container's, are no concern: it makes them itself. */
-static int check_filters(const struct vprof_door *d, struct vprof_error *err)
-{
-	char process[16];
-
-	snprintf(process, sizeof process, "%d", (int)d->memory.pid);
-	if (count_filters(process) <= count_filters("self"))
-		return VPROF_OK;
-	return vprof_error_set(
-		err, VPROF_ERR_FAILED,
-		"process %s filters its system calls (seccomp), and may be ended for those that a session "
-		"needs; start it without its filter (in a unit of systemd: without SystemCallFilter=)",
-		process);
-}
-
 int vprof_door_open(struct vprof_door *d, pid_t pid, double wait_s, struct vprof_error *err)
 {
 	struct vp_door door;
@@ -147,7 +116,7 @@ int vprof_door_open(struct vprof_door *d, pid_t pid, double wait_s, struct vprof
 	if (!rc)
 		rc = check_version(d, &door, err);
 	if (!rc)
-		rc = check_filters(d, err);
+		rc = vprof_filters_check(pid, err);
 	if (!rc)
 		rc = lock(d, wait_s, err);
 	if (rc)

@@ -31,6 +31,7 @@ struct vprof_live_options {
 struct vprof_live_state {
 	uint32_t number;			    /* of the plan in force, 0: baseline */
 	int is_window;				    /* intervals that begin now count */
+	int is_paused;				    /* until the session goes on: vprof_live_pause() */
 	uint64_t n_turns, n_baselines, n_changes;   /* of this round */
 	uint64_t measured_ns, baseline_ns;	    /* in windows, of this round */
 	uint64_t longest_ns;			    /* interval seen so far */
@@ -52,6 +53,10 @@ int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, con
 		     struct vprof_error *err);
 /* Drains the collector, looks for new processes, turns windows and plans that are due. OK or NOMEM. */
 int vprof_live_step(struct vprof_live *live, struct vprof_error *err);
+/* Closes everything, until it is resumed with another turn: intervals that meanwhile begin are neither measured nor
+ * baselines. In no round, or when it is so already, these do nothing. OK or NOMEM. */
+int vprof_live_pause(struct vprof_live *live, struct vprof_error *err);
+int vprof_live_resume(struct vprof_live *live, struct vprof_error *err);
 /* Closes everything and ends the round's trace. */
 int vprof_live_end(struct vprof_live *live, struct vprof_error *err);
 

@@ -389,12 +389,13 @@ static void tell_state(const struct vprof_live_rounds *r, const struct vprof_liv
 			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
 }
 
-/* One look: flushes, analyses, judges. */
+/* One look: analyses what was recorded so far, and judges. Nothing is recorded meanwhile: the analysis needs the CPUs
+ * that the program runs on. */
 static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
 		struct looks *looks, int *is_enough, struct vprof_error *err)
 {
 	struct vprof_results *results = NULL;
-	int rc = vprof_live_run_flush(r->run, err);
+	int rc = vprof_live_run_pause(r->run, err);
 
 	*is_enough = 0;
 	if (rc == VPROF_ERR_MISSING)
@@ -450,10 +451,11 @@ static void save(struct vprof_live_rounds *r, const struct vprof_live_requested 
 {
 	struct vprof_error err = { "" };
 	struct vprof_run_name saved;
-	int rc = vprof_live_run_flush(r->run, &err);
+	int rc = vprof_live_run_pause(r->run, &err);
 
 	if (!rc)
 		rc = vprof_live_request_save(to, &saved, &err);
+	vprof_live_run_resume(r->run, NULL);
 	if (rc)
 		vprof_text_addf(answer, "not saved: %s", err.message);
 	else
@@ -520,8 +522,13 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 			continue;
 		if (!held && (seconds >= longest_s || n_looks++ == LOOKS_MAX))
 			break;
+		state->is_paused = 1;
+		r->told_s = 0;
+		tell_status(r, run, plan, state);
 		rc = look(r, w, s, run, &looks, &is_enough, err);
 		is_enough &= !held;
+		if (!rc && !is_enough && vprof_live_run_resume(r->run, err) == VPROF_ERR_NOMEM)
+			rc = VPROF_ERR_NOMEM;
 		looks.next_s = held || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
 	}
 	if (!rc && !is_enough && !*again && !goes_on)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct asked { /* of the session's thread */
-	enum { NOTHING, BEGIN, FLUSH, END } what;
+	enum { NOTHING, BEGIN, PAUSE, RESUME, END } what;
 	const struct vprof_plan *plan;
 	const char *trace_dir;
 	size_t *n_missing;
@@ -38,13 +38,18 @@ struct vprof_live_run {
 static int carry_out(struct vprof_live_run *run)
 {
 	struct asked *a = &run->asked;
+	int rc;
 
 	switch (a->what) {
 	case BEGIN:
 		return vprof_live_begin(run->live, a->plan, a->trace_dir, a->n_missing, a->err);
-	case FLUSH:
-		vprof_collector_flush(run->collector);
-		return VPROF_OK;
+	case PAUSE:
+		rc = vprof_live_pause(run->live, a->err);
+		if (!rc)
+			vprof_collector_flush(run->collector);
+		return rc;
+	case RESUME:
+		return vprof_live_resume(run->live, a->err);
 	case END:
 		return vprof_live_end(run->live, a->err);
 	default:
@@ -187,9 +192,14 @@ int vprof_live_run_begin(struct vprof_live_run *run, const struct vprof_plan *pl
 		   err);
 }
 
-int vprof_live_run_flush(struct vprof_live_run *run, struct vprof_error *err)
+int vprof_live_run_pause(struct vprof_live_run *run, struct vprof_error *err)
 {
-	return ask(run, (struct asked){ .what = FLUSH }, err);
+	return ask(run, (struct asked){ .what = PAUSE }, err);
+}
+
+int vprof_live_run_resume(struct vprof_live_run *run, struct vprof_error *err)
+{
+	return ask(run, (struct asked){ .what = RESUME }, err);
 }
 
 int vprof_live_run_end(struct vprof_live_run *run, struct vprof_error *err)

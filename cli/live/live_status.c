@@ -42,6 +42,7 @@ static cJSON *status_json(const struct vprof_live_status *s, const struct vprof_
 	cJSON_AddNumberToObject(top, "elapsed_s", s->elapsed_s);
 	cJSON_AddNumberToObject(top, "plan", s->state.number);
 	cJSON_AddBoolToObject(top, "window", s->state.is_window);
+	cJSON_AddBoolToObject(top, "paused", s->state.is_paused);
 #define ADD(field) cJSON_AddNumberToObject(top, #field, (double)s->state.field);
 	FIELDS(ADD)
 #undef ADD
@@ -124,6 +125,7 @@ static int from_json(struct vprof_live_status *s, const cJSON *top)
 	copy_text(s->state.refusal, sizeof s->state.refusal, top, "refusal");
 	s->state.number = (uint32_t)number(top, "plan");
 	s->state.is_window = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "window"));
+	s->state.is_paused = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "paused"));
 #define READ(field) s->state.field = (__typeof__(s->state.field))number(top, #field);
 	FIELDS(READ)
 #undef READ

@@ -77,6 +77,7 @@ static void add_head(const struct vprof_top *top, size_t width, struct vprof_tex
 
 	vprof_text_addf(&line, "live  round %zu%s, run %s   %s   %.0f s recorded of %.0f s   %zu process%s", s->round,
 			s->is_held ? " (held)" : "", s->run,
+			s->state.is_paused ? "analysing" :
 			!s->state.number   ? "baseline" :
 			s->state.is_window ? "measuring" :
 					     "changing",

@@ -14,10 +14,17 @@
 #define N_ROUNDS 6
 #define TURNS_AT_LEAST 12
 #define REQUESTS_AT_LEAST 400
+#define PAUSED_AT_LEAST 100
+#define N_PAUSES 2 /* of a round */
 #define CALLS_BYTES ((size_t)1 << 20)
 
+struct pauses { /* ticks */
+	uint64_t from[N_PAUSES], to[N_PAUSES];
+	size_t n;
+};
+
 struct seen {
-	uint64_t n_measured, n_baseline, n_straddling, n_background;
+	uint64_t n_measured, n_baseline, n_straddling, n_background, n_paused;
 };
 
 /* How often each function is called in one request, and measured where its callers are broken down. */
@@ -90,7 +97,16 @@ static uint64_t check_background(const struct vprof_source *s, struct vprof_call
 	return n_checked;
 }
 
-static void check_trace(const char *dir, const struct vprof_plan *plan, uint32_t down, struct seen *seen)
+static int is_paused(const struct pauses *pauses, const struct vprof_instance *inst)
+{
+	for (size_t i = 0; i < pauses->n; i++)
+		if (inst->begin >= pauses->from[i] && inst->end <= pauses->to[i])
+			return 1;
+	return 0;
+}
+
+static void check_trace(const char *dir, const struct vprof_plan *plan, uint32_t down, const struct pauses *pauses,
+			struct seen *seen)
 {
 	struct vprof_source s = { .plan = plan };
 	struct vprof_error err = { "" };
@@ -110,6 +126,10 @@ static void check_trace(const char *dir, const struct vprof_plan *plan, uint32_t
 			continue;
 		side = vprof_plan_list_side(&s.plans, inst->process_seq, inst->begin, inst->end, &number, &turn);
 		seen->n_straddling += side == VPROF_PLAN_STRADDLES;
+		if (is_paused(pauses, inst)) {
+			CHECK(side == VPROF_PLAN_UNUSED, "a request in a pause is of side %d", (int)side);
+			seen->n_paused++;
+		}
 		if (side != VPROF_PLAN_MEASURED && side != VPROF_PLAN_BASELINE)
 			continue;
 		CHECK(number == (side == VPROF_PLAN_MEASURED ? plan->number : 0), "plan %u", number);
@@ -143,6 +163,27 @@ static void check_tiles(const char *dir, const struct vprof_plan *plan)
 	vprof_results_free(r);
 }
 
+/* Until a hundred requests have begun and ended meanwhile. */
+static void pause_run(struct live_test *t, struct pauses *pauses)
+{
+	uint32_t kind = vprof_collector_clock(t->collector)->kind;
+	uint64_t inside = t->shared->n_inside;
+	struct vprof_error err = { "" };
+
+	CHECK(pauses->n < N_PAUSES, "too many pauses");
+	CHECK(!vprof_live_pause(t->live, &err), "%s", err.message);
+	usleep(1000); /* until every thread sees it */
+	pauses->from[pauses->n] = vprof_clock_ticks(kind);
+	t->shared->turn = UINT32_MAX;
+	while (t->shared->n_inside < inside + PAUSED_AT_LEAST) {
+		CHECK(!vprof_live_step(t->live, &err), "%s", err.message);
+		usleep(2000);
+	}
+	t->shared->turn = 0;
+	pauses->to[pauses->n++] = vprof_clock_ticks(kind);
+	CHECK(!vprof_live_resume(t->live, &err), "%s", err.message);
+}
+
 static void round_run(struct live_test *t, struct vprof_live_contexts *contexts, uint32_t number, uint32_t down,
 		      struct seen *seen)
 {
@@ -150,7 +191,8 @@ static void round_run(struct live_test *t, struct vprof_live_contexts *contexts,
 	struct vprof_live_state state = { 0 };
 	struct vprof_error err = { "" };
 	struct seen again = { 0 };
-	uint64_t inside = t->shared->n_inside;
+	uint64_t inside = t->shared->n_inside, n_turns = 0;
+	struct pauses pauses = { .n = 0 };
 	size_t n_missing;
 	char dir[96];
 
@@ -165,6 +207,11 @@ static void round_run(struct live_test *t, struct vprof_live_contexts *contexts,
 		t->shared->turn = 0;
 		CHECK(!vprof_live_step(t->live, &err), "%s", err.message);
 		vprof_live_look(t->live, &state);
+		if (state.n_turns > n_turns + 3 && pauses.n < N_PAUSES) {
+			pause_run(t, &pauses);
+			n_turns = state.n_turns;
+			vprof_live_look(t->live, &state);
+		}
 		t->shared->turn = state.number && state.is_window ? state.n_changes + 1 : 0;
 		usleep(2000);
 	}
@@ -172,11 +219,11 @@ static void round_run(struct live_test *t, struct vprof_live_contexts *contexts,
 	CHECK(!state.n_refused && !state.refusal[0], "%s", state.refusal);
 	CHECK(state.n_processes == 1, "%zu processes", state.n_processes);
 	CHECK(!vprof_live_end(t->live, &err), "%s", err.message);
-	check_trace(dir, plan, down, seen);
+	check_trace(dir, plan, down, &pauses, seen);
 	check_tiles(dir, plan);
 	for (size_t i = 0; i < plan->n_probes && number > 1; i++) /* as if they had another */
 		plan->probes[i].is_changed = 1;
-	check_trace(dir, plan, down, &again);
+	check_trace(dir, plan, down, &pauses, &again);
 	vprof_plan_free(plan);
 }
 
@@ -197,8 +244,10 @@ int main(int argc, char **argv)
 	}
 	live_test_end(&t);
 	vprof_live_contexts_release(&contexts);
-	printf("%zu requests measured, %zu in baselines, %zu across a change; %zu calls of the background thread\n",
-	       (size_t)seen.n_measured, (size_t)seen.n_baseline, (size_t)seen.n_straddling, (size_t)seen.n_background);
-	CHECK(seen.n_measured && seen.n_baseline && seen.n_background, "a situation did not occur");
+	printf("%zu requests measured, %zu in baselines, %zu across a change, %zu in pauses; %zu calls of the background thread\n",
+	       (size_t)seen.n_measured, (size_t)seen.n_baseline, (size_t)seen.n_straddling, (size_t)seen.n_paused,
+	       (size_t)seen.n_background);
+	CHECK(seen.n_measured && seen.n_baseline && seen.n_background && seen.n_paused >= N_ROUNDS * PAUSED_AT_LEAST,
+	      "a situation did not occur");
 	return 0;
 }
