@@ -8,6 +8,7 @@
 
 #include "common/array.h"
 #include "live/doors.h"
+#include "live/filters.h"
 #include "live/process_list.h"
 #include "trace/clock.h"
 
@@ -25,6 +26,7 @@ struct guest {
 	enum stand stand;
 	int is_seen;
 	uint64_t met_ns; /* when it, or its program, was new */
+	int n_filters;	 /* of system calls, when these were looked at */
 	struct vprof_door door;
 };
 
@@ -87,6 +89,12 @@ static int meet(struct vprof_attachment *a, struct guest *g, struct vprof_error 
 {
 	int rc = vprof_door_open(&g->door, g->pid, a->looked_ns ? 0 : LOCK_S, err);
 
+	g->n_filters = vprof_filters_count(g->pid);
+	if (!rc) {
+		rc = vprof_filters_check(g->pid, err);
+		if (rc)
+			vprof_door_close(&g->door);
+	}
 	if (!rc)
 		g->stand = MET;
 	else if (rc == VPROF_ERR_INPUT)
@@ -163,6 +171,11 @@ static void attend(struct vprof_attachment *a, struct guest *g, const char *path
 	} else if (g->stand == INVITED || g->stand == JOINED) {
 		rc = vprof_door_look(&g->door, &joined, &err);
 		g->stand = joined ? JOINED : INVITED;
+		if (!rc && !joined && vprof_filters_count(g->pid) != g->n_filters) { /* it has one more since */
+			vprof_door_withdraw(&g->door);
+			vprof_door_close(&g->door);
+			g->stand = NEW;
+		}
 	} else {
 		return;
 	}

@@ -152,6 +152,8 @@ static int is_allowed(struct evaluation *e, struct state s)
 			return r.is_known && (action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG);
 		}
 		case BPF_ALU:
+			if (f->code == (BPF_ALU | BPF_DIV | BPF_X) && !(s.x.is_known && s.x.v))
+				return 0; /* the kernel ends the thread for a division by 0 */
 			s.a = calculate(f->code, s.a, BPF_SRC(f->code) == BPF_X ? s.x : (struct word){ f->k, 1 });
 			break;
 		case BPF_MISC:

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "common/elf/elf_image.h"
-#include "live/filters.h"
 #include "trace/clock.h"
 #include "trace/shm.h"
 
@@ -115,8 +114,6 @@ int vprof_door_open(struct vprof_door *d, pid_t pid, double wait_s, struct vprof
 		rc = vprof_process_memory_read(&d->memory, d->address, &door, sizeof door, err);
 	if (!rc)
 		rc = check_version(d, &door, err);
-	if (!rc)
-		rc = vprof_filters_check(pid, err);
 	if (!rc)
 		rc = lock(d, wait_s, err);
 	if (rc)

@@ -7,13 +7,18 @@
 
 #include "common/error.h"
 
-/* What joins makes system calls that the program itself may never make, and a filter may end it for them. Filters that
- * vprof has as well, such as a container's, are no concern: it makes them itself. Of others, the kernel tells those of
- * a thread that is stopped, to who has CAP_SYS_ADMIN: a thread is stopped for some 0.1 ms, and a system call in which
- * it waits goes on (one with a timeout anew).
+/* What joins makes system calls that the program itself may never make, and a filter may end it for them. The kernel
+ * shows a thread's filters while it is stopped, to who has CAP_SYS_ADMIN outside of user namespaces and no filter
+ * itself: so each thread that has any is stopped for some 0.1 ms. A call in which it waits goes on afterwards, one with
+ * a timeout perhaps from its begin; a transfer that was under way may come back short, as with a debugger.
  *
- * OK: there are none, or all allow all that a session needs. FAILED: the message says what is forbidden, or why they
- * cannot be read. */
+ * Where vprof has as many filters itself, as in a container, they are taken to be the same, and nothing is stopped.
+ *
+ * OK: there are none, or all allow all that a session needs; or it has ended. FAILED: the message says what is
+ * forbidden, or why they cannot be read. */
 int vprof_filters_check(pid_t pid, struct vprof_error *err);
+
+/* How many a process's first thread has; -1: not known. Threads only ever get more. */
+int vprof_filters_count(pid_t pid);
 
 #endif

@@ -396,48 +396,69 @@ static int measure_latency(const struct building *b, uint64_t *latency_ns)
 
 enum moment { MOMENT_END, MOMENT_BEGIN, MOMENT_WAKES };
 
-/* Ends and begins of running segments, and wake-ups (from MOMENT_WAKES on by wait), in order of time. */
+static uint32_t moment_of(enum moment kind, uint32_t wait)
+{
+	return kind == MOMENT_WAKES ? MOMENT_WAKES + 2 * wait : MOMENT_WAKES + 2 * wait + 1;
+}
+
+/* Ends and begins of running segments, wake-ups, and the begins that follow these, in order of time; the latter two
+ * with their wait. */
 static int sort_moments(const struct building *b, keyed_array *moments)
 {
-	for (size_t e = 0; e < b->h->entities.n; e++) {
-		const struct vprof_waits_entity *x = &b->h->entities.v[e];
+	uint32_t wait = 0;
 
-		if (VPROF_ROOM(moments, moments->n + 2 * b->n_segments[e]))
+	for (uint32_t e = 0; e < b->h->entities.n; e++) {
+		const struct vprof_waits_entity *x = &b->h->entities.v[e];
+		int is_woken = 0;
+
+		if (VPROF_ROOM(moments, moments->n + 2 * b->n_segments[e] + 1))
 			return VPROF_ERR_NOMEM;
+		wait += b->n_segments[e] && is_made(b, x);
 		for (size_t i = 0; i < b->n_segments[e]; i++) {
 			const struct vprof_waits_segment *s = &x->segments.v[i];
 
-			if (s->state != VPROF_WAITS_RUNNING)
-				continue;
-			moments->v[moments->n++] = (struct vprof_keyed){ s->to, MOMENT_END };
-			moments->v[moments->n++] = (struct vprof_keyed){ s->from, MOMENT_BEGIN };
+			if (s->state == VPROF_WAITS_BLOCKED) {
+				moments->v[moments->n++] =
+					(struct vprof_keyed){ s->to, moment_of(MOMENT_WAKES, wait++) };
+				is_woken = 1;
+			} else if (s->state == VPROF_WAITS_RUNNING) {
+				uint32_t begin = is_woken ? moment_of(MOMENT_BEGIN, wait - 1) : MOMENT_BEGIN;
+
+				moments->v[moments->n++] = (struct vprof_keyed){ s->from, begin };
+				moments->v[moments->n++] = (struct vprof_keyed){ s->to, MOMENT_END };
+				is_woken = 0;
+			}
 		}
 	}
-	if (VPROF_ROOM(moments, moments->n + b->p->waits.n))
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < b->p->waits.n; i++)
-		moments->v[moments->n++] = (struct vprof_keyed){ b->p->waits.v[i].ended, (uint32_t)(MOMENT_WAKES + i) };
 	return vprof_radix_sort(moments->v, moments->n);
 }
 
-/* Where threads are to wait for a CPU in the replay, too, a wake-up's own latency is all of what it took when a CPU was
- * free, and else as much as one takes at least. */
+/* Where threads are to wait for a CPU in the replay, a wake-up's own latency is all of what it took when a CPU was
+ * free, and else as much as one takes at least. Whoever is woken when one is free has it from then on. */
 static int limit_latencies(struct building *b)
 {
+	struct vprof_waits_wait *waits = b->p->waits.v;
+	unsigned char *has_cpu = calloc(b->p->waits.n + 1, 1);
 	keyed_array moments = { NULL, 0, 0 };
-	uint64_t least_ns = 0, n_running = 0;
-	int ret = b->cpus == VPROF_WAITS_CPUS_SIMULATED ? measure_latency(b, &least_ns) : VPROF_OK;
+	uint64_t least_ns = 0, n_taken = 0;
+	int ret = has_cpu ? measure_latency(b, &least_ns) : VPROF_ERR_NOMEM;
 
-	if (b->cpus == VPROF_WAITS_CPUS_SIMULATED && !ret)
-		ret = sort_moments(b, &moments);
+	ret = ret ? ret : sort_moments(b, &moments);
 	for (size_t i = 0; i < moments.n && !ret; i++) {
-		uint32_t m = moments.v[i].item;
+		uint32_t m = moments.v[i].item, wait = (m - MOMENT_WAKES) / 2;
 
-		if (m < MOMENT_WAKES)
-			n_running += m == MOMENT_BEGIN ? 1 : (uint64_t)-1;
-		else if (n_running >= b->p->n_cpus && b->p->waits.v[m - MOMENT_WAKES].latency_ns > least_ns)
-			b->p->waits.v[m - MOMENT_WAKES].latency_ns = least_ns;
+		if (m == MOMENT_END) {
+			n_taken--;
+		} else if (m == MOMENT_BEGIN || m == moment_of(MOMENT_BEGIN, wait)) {
+			n_taken += m == MOMENT_BEGIN || !has_cpu[wait];
+		} else if (n_taken < b->p->n_cpus) {
+			n_taken++;
+			has_cpu[wait] = 1;
+		} else if (waits[wait].latency_ns > least_ns) {
+			waits[wait].latency_ns = least_ns;
+		}
 	}
+	free(has_cpu);
 	VPROF_ARRAY_RELEASE(&moments);
 	return ret;
 }
@@ -475,7 +496,9 @@ int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_
 	if (h->entities.n < VPROF_WAITS_ENTITIES_MAX && p->first && p->paced_ns && p->answered_ns)
 		ret = fill_edge_of(&b, graph);
 	if (!ret && !(ret = count_segments(&b)) && !(ret = sort_completed(&b)) && !(ret = measure_requests(&b)) &&
-	    !(ret = number_waits(&b)) && !(ret = limit_latencies(&b)))
+	    !(ret = number_waits(&b)) && cpus == VPROF_WAITS_CPUS_SIMULATED)
+		ret = limit_latencies(&b);
+	if (!ret)
 		ret = sort_acts(&b);
 	for (uint32_t e = 0; e < h->entities.n && !ret; e++) {
 		ret = add_thread(&b, e);

@@ -389,7 +389,7 @@ static void tell_state(const struct vprof_live_rounds *r, const struct vprof_liv
 			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
 }
 
-/* One look: analyses what was recorded so far, and judges. Nothing is recorded meanwhile: the analysis needs the CPUs
+/* One look: analyses what was recorded so far, and judges. Nothing is measured meanwhile: the analysis needs the CPUs
  * that the program runs on. */
 static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
 		struct looks *looks, int *is_enough, struct vprof_error *err)
@@ -518,7 +518,7 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 		if (was_held && !held) /* it may be settled by now */
 			looks.next_s = 0;
 		was_held = held;
-		if (r->options.is_one_plan || seconds < looks.next_s || !state->n_baselines)
+		if (r->options.is_one_plan || seconds < looks.next_s || !state->baseline_ns)
 			continue;
 		if (!held && (seconds >= longest_s || n_looks++ == LOOKS_MAX))
 			break;
@@ -527,7 +527,8 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 		tell_status(r, run, plan, state);
 		rc = look(r, w, s, run, &looks, &is_enough, err);
 		is_enough &= !held;
-		if (!rc && !is_enough && vprof_live_run_resume(r->run, err) == VPROF_ERR_NOMEM)
+		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r) &&
+		    vprof_live_run_resume(r->run, err) == VPROF_ERR_NOMEM)
 			rc = VPROF_ERR_NOMEM;
 		looks.next_s = held || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What filters of system calls do, beside what the kernel does with them; and processes with filters, which are looked
  * at while they wait. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -27,9 +28,10 @@
 #include "live/filters.h"
 
 #define LENGTH 24 /* instructions of a random filter, after those that let all other calls go on */
-#define GUARD 3
+#define GUARD (3 + BPF_MEMWORDS)
 #define N_RANDOM 1500
 #define N_LOOKS 40
+#define N_SIGNALS 3000
 #define ARG(i) (offsetof(struct seccomp_data, args) + 8 * (i))
 
 static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -61,10 +63,14 @@ static struct sock_filter draw_instruction(size_t left)
 	uint16_t from = draw(2) ? BPF_X : BPF_K;
 	uint32_t k = draw(4) ? draw(8) : draw(UINT32_MAX);
 
-	switch (draw(8)) {
+	switch (draw(10)) {
 	case 0:
 	case 1:
 		return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)ARG(0) + 4 * draw(12));
+	case 8: /* all words were stored to before */
+		return (struct sock_filter)BPF_STMT((draw(2) ? BPF_LD : BPF_LDX) | BPF_MEM, draw(BPF_MEMWORDS));
+	case 9:
+		return (struct sock_filter)BPF_STMT((draw(2) ? BPF_LD : BPF_LDX) | BPF_W | BPF_LEN, 0);
 	case 2:
 		return (struct sock_filter)BPF_STMT((draw(2) ? BPF_LD : BPF_LDX) | BPF_IMM, k);
 	case 3:
@@ -72,7 +78,7 @@ static struct sock_filter draw_instruction(size_t left)
 	case 4:
 		return (struct sock_filter)BPF_STMT(BPF_MISC | (draw(2) ? BPF_TAX : BPF_TXA), 0);
 	case 5:
-		return (struct sock_filter)BPF_STMT(BPF_ALU | ops[draw(9)] | from, from == BPF_K ? k % 31 : 0);
+		return (struct sock_filter)BPF_STMT(BPF_ALU | ops[draw(9)] | from, from == BPF_K ? 1 + k % 30 : 0);
 	default:
 		return (struct sock_filter)BPF_JUMP(BPF_JMP | jumps[draw(4)] | from, k,
 						    (uint8_t)draw((uint32_t)left + 1),
@@ -92,6 +98,8 @@ static int ask_kernel(struct sock_filter *filter, size_t n, const uint64_t *a)
 		_exit(syscall(SYS_getppid, a[0], a[1], a[2], a[3], a[4], a[5]) > 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) /* a division by 0 */
+		return 0;
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status) == 2 ? -1 : WEXITSTATUS(status);
 }
@@ -104,12 +112,14 @@ static void test_as_the_kernel(void **state)
 	for (int round = 0; round < N_RANDOM; round++) {
 		struct sock_filter filter[GUARD + LENGTH + 2] = {
 			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 1, 0),
-			allow,
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 1, 0), allow,
+			/* then a store to each word */
 		};
 		struct vprof_call call = { "getppid", SYS_getppid, 0x3f, { 0 } };
 		int is_allowed, kernel;
 
+		for (uint32_t i = 0; i < BPF_MEMWORDS; i++)
+			filter[3 + i] = (struct sock_filter)BPF_STMT(BPF_ST, i);
 		for (size_t i = 0; i < LENGTH; i++)
 			filter[GUARD + i] = draw_instruction(LENGTH - i);
 		filter[GUARD + LENGTH] = draw(2) ? allow : refuse;
@@ -188,7 +198,15 @@ static void test_what_is_no_filter(void **state)
 	assert_false(vprof_call_filter_allows(entangled, 81, &call));
 }
 
-enum wait_in { IN_EPOLL, IN_POLL, IN_SLEEP, IN_NOTHING, N_WAITS };
+enum wait_in { IN_EPOLL, IN_POLL, IN_SLEEP, IN_NOTHING, N_WAITS, IN_SIGNALS };
+
+static volatile int *n_signals;
+
+static void count_signal(int number)
+{
+	(void)number;
+	++*n_signals;
+}
 
 /* Makes no call but that in which it waits, which must never end, or runs. Tells how often a call ended. */
 static void be_looked_at(enum wait_in in, struct sock_filter *filter, size_t n, volatile int *n_ended)
@@ -197,6 +215,10 @@ static void be_looked_at(enum wait_in in, struct sock_filter *filter, size_t n, 
 	struct epoll_event event;
 	const struct timespec long_time = { 3600, 0 };
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	n_signals = n_ended;
+	if (in == IN_SIGNALS)
+		signal(SIGRTMIN, count_signal);
 	if (install(filter, n))
 		_exit(1);
 	for (*n_ended = 0;; ++*n_ended) {
@@ -237,7 +259,7 @@ static pid_t begin(enum wait_in in, struct sock_filter *filter, size_t n, volati
 	assert_true(child >= 0);
 	if (!child)
 		be_looked_at(in, filter, n, n_ended);
-	while (*n_ended < 0 || (in != IN_NOTHING && state_of(child) != 'S')) {
+	while (*n_ended < 0 || (in < IN_NOTHING && state_of(child) != 'S')) {
 		assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
 		nanosleep(&pause, NULL);
 	}
@@ -303,13 +325,71 @@ static void test_looks_end_no_call(void **state)
 	munmap((void *)n_ended, 4096);
 }
 
+/* Who may not read filters stops nobody: a sleep that is stopped would go on by a call that is forbidden here. */
+static void test_not_root(void **state)
+{
+	volatile int *n_ended = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct sock_filter filter[8];
+	pid_t child, other;
+	int status = -1;
+
+	(void)state;
+	assert_true(n_ended != MAP_FAILED);
+	child = begin(IN_SLEEP, filter, forbid(filter, SYS_restart_syscall), n_ended);
+	other = fork();
+	assert_true(other >= 0);
+	if (!other) {
+		struct vprof_error err = { "" };
+
+		if (!geteuid() && setresuid(65534, 65534, 65534))
+			_exit(2);
+		_exit(vprof_filters_check(child, &err) != VPROF_ERR_FAILED || !strstr(err.message, "cannot read"));
+	}
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	assert_int_equal(*n_ended, 0);
+	end(child);
+	munmap((void *)n_ended, 4096);
+}
+
+/* A signal that comes while the thread is about to be stopped is not lost. */
+static void test_looks_take_no_signal(void **state)
+{
+	volatile int *n_ended = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const struct timespec pause = { 0, 20000 }, longer = { 0, 1000000 };
+	struct sock_filter filter[8];
+	struct vprof_error err = { "" };
+	pid_t child, sender;
+	int status = -1;
+
+	(void)state;
+	assert_true(n_ended != MAP_FAILED);
+	child = begin(IN_SIGNALS, filter, forbid(filter, SYS_ptrace), n_ended);
+	sender = fork();
+	assert_true(sender >= 0);
+	if (!sender) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		for (int i = 0; i < N_SIGNALS; i += !sigqueue(child, SIGRTMIN, (union sigval){ 0 }))
+			nanosleep(&pause, NULL);
+		_exit(0);
+	}
+	while (!waitpid(sender, &status, WNOHANG))
+		if (vprof_filters_check(child, &err) && !strstr(err.message, "cannot read"))
+			fail_msg("%s", err.message);
+	assert_int_equal(status, 0);
+	for (int i = 0; i < 10000 && *n_ended < N_SIGNALS; i++)
+		nanosleep(&longer, NULL);
+	assert_int_equal(*n_ended, N_SIGNALS);
+	end(child);
+	munmap((void *)n_ended, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_the_kernel),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_what_is_no_filter),
-		cmocka_unit_test(test_looks_end_no_call),
+		cmocka_unit_test(test_as_the_kernel),	     cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_what_is_no_filter),    cmocka_unit_test(test_looks_end_no_call),
+		cmocka_unit_test(test_looks_take_no_signal), cmocka_unit_test(test_not_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

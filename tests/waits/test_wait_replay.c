@@ -392,6 +392,28 @@ static void test_wakeups_take_time(void **state)
 	vprof_text_release(&text);
 }
 
+/* W wakes four at once when one of two CPUs is free: one of them gets it, and the others wait for a CPU, which is no
+ * latency of their own. */
+static void test_woken_together(void **state)
+{
+	struct vprof_waits_program p;
+	struct analysed a;
+
+	(void)state;
+	analyse(&a, "recording 0 60\ncpus 2\nthread A\nthread B\nthread C\nthread D\nthread W\n"
+		    "wait A 0 20 W\nready A 20 21\nrun A 21 30\nwait B 0 20 W\nready B 20 30\nrun B 30 40\n"
+		    "wait C 0 20 W\nready C 20 30\nrun C 30 40\nwait D 0 20 W\nready D 20 40\nrun D 40 60\n"
+		    "run W 0 30\nwait W 30 60 D\n");
+	assert_int_equal(
+		vprof_waits_program_build(&p, &a.text.history, &a.waits.graph, SIZE_MAX, VPROF_WAITS_CPUS_SIMULATED),
+		0);
+	assert_true(p.waits.n >= 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(p.waits.v[i].latency_ns, i ? 10 : 1); /* 10: their lower quartile */
+	vprof_waits_program_release(&p);
+	release(&a);
+}
+
 /* L does nothing but sleep, and M waits for it. Nothing of them counts, which says nothing of the others' replay. */
 static void test_nothing_counts(void **state)
 {
@@ -426,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_waits_for_paced),
 		cmocka_unit_test(test_who_is_behind),
 		cmocka_unit_test(test_wakeups_take_time),
+		cmocka_unit_test(test_woken_together),
 		cmocka_unit_test(test_nothing_counts),
 	};
 
