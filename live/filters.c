@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A thread of its own stops the others: when it ends, the kernel releases what it still holds, whatever has happened. */
+/* A thread of its own stops the others: when it ends, the kernel releases what it still holds, whatever happened. */
 #define _GNU_SOURCE
 #include "live/filters.h"
 
