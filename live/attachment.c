@@ -90,11 +90,10 @@ static int meet(struct vprof_attachment *a, struct guest *g, struct vprof_error 
 	int rc = vprof_door_open(&g->door, g->pid, a->looked_ns ? 0 : LOCK_S, err);
 
 	g->n_filters = vprof_filters_count(g->pid);
-	if (!rc) {
+	if (!rc)
 		rc = vprof_filters_check(g->pid, err);
-		if (rc)
-			vprof_door_close(&g->door);
-	}
+	if (rc)
+		vprof_door_close(&g->door);
 	if (!rc)
 		g->stand = MET;
 	else if (rc == VPROF_ERR_INPUT)

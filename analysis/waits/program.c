@@ -401,8 +401,8 @@ static uint32_t moment_of(enum moment kind, uint32_t wait)
 	return kind == MOMENT_WAKES ? MOMENT_WAKES + 2 * wait : MOMENT_WAKES + 2 * wait + 1;
 }
 
-/* Ends and begins of running segments, wake-ups, and the begins that follow these, in order of time; the latter two
- * with their wait. */
+/* Ends and begins of running segments; of those that a wake-up led to also that, and both with the wait that it ended;
+ * in order of time. */
 static int sort_moments(const struct building *b, keyed_array *moments)
 {
 	uint32_t wait = 0;
@@ -411,23 +411,24 @@ static int sort_moments(const struct building *b, keyed_array *moments)
 		const struct vprof_waits_entity *x = &b->h->entities.v[e];
 		int is_woken = 0;
 
-		if (VPROF_ROOM(moments, moments->n + 2 * b->n_segments[e] + 1))
+		if (VPROF_ROOM(moments, moments->n + 3 * b->n_segments[e] + 1))
 			return VPROF_ERR_NOMEM;
 		wait += b->n_segments[e] && is_made(b, x);
 		for (size_t i = 0; i < b->n_segments[e]; i++) {
 			const struct vprof_waits_segment *s = &x->segments.v[i];
+			struct vprof_keyed *m = moments->v + moments->n;
 
-			if (s->state == VPROF_WAITS_BLOCKED) {
-				moments->v[moments->n++] =
-					(struct vprof_keyed){ s->to, moment_of(MOMENT_WAKES, wait++) };
-				is_woken = 1;
-			} else if (s->state == VPROF_WAITS_RUNNING) {
-				uint32_t begin = is_woken ? moment_of(MOMENT_BEGIN, wait - 1) : MOMENT_BEGIN;
-
-				moments->v[moments->n++] = (struct vprof_keyed){ s->from, begin };
-				moments->v[moments->n++] = (struct vprof_keyed){ s->to, MOMENT_END };
-				is_woken = 0;
+			if (s->state == VPROF_WAITS_RUNNING) {
+				if (is_woken)
+					*m++ = (struct vprof_keyed){ b->p->waits.v[wait - 1].ended,
+								     moment_of(MOMENT_WAKES, wait - 1) };
+				*m++ = (struct vprof_keyed){ s->from, is_woken ? moment_of(MOMENT_BEGIN, wait - 1) :
+										 MOMENT_BEGIN };
+				*m++ = (struct vprof_keyed){ s->to, MOMENT_END };
+				moments->n = (size_t)(m - moments->v);
 			}
+			wait += s->state == VPROF_WAITS_BLOCKED;
+			is_woken = s->state == VPROF_WAITS_BLOCKED || (is_woken && s->state != VPROF_WAITS_RUNNING);
 		}
 	}
 	return vprof_radix_sort(moments->v, moments->n);
