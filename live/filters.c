@@ -240,8 +240,8 @@ static int check_thread(pid_t pid, pid_t thread, const char *name, struct vprof_
 struct look {
 	pid_t pid;
 	struct vprof_error *err;
-	int most;  /* filters of a thread */
-	int reads; /* and what they forbid */
+	int is_reading; /* else filters are counted */
+	int most;	/* of a thread */
 	int rc;
 };
 
@@ -265,7 +265,7 @@ static void look_at(struct look *l, DIR *threads)
 			continue;
 		l->most = s.n_filters > l->most ? s.n_filters : l->most;
 #ifdef __x86_64__
-		if (l->reads)
+		if (l->is_reading)
 			l->rc = check_thread(l->pid, thread, name, l->err);
 #endif
 	}
@@ -305,7 +305,7 @@ int vprof_filters_check(pid_t pid, struct vprof_error *err)
 	if (own.capabilities >> CAP_SYS_ADMIN_BIT & 1) {
 		pthread_t thread;
 
-		l.reads = 1;
+		l.is_reading = 1;
 		if (pthread_create(&thread, NULL, look, &l))
 			return vprof_error_no_memory(err);
 		pthread_join(thread, NULL);
