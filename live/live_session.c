@@ -24,12 +24,11 @@ struct vprof_live {
 	struct vprof_live_state state;
 	uint64_t random;
 	uint64_t tail_ns;
-	uint64_t tail_at_ns;  /* when it was set */
-	uint64_t turn_end_ns; /* when this turn's window closes */
-	uint64_t window_ns;   /* when its window opens, or has opened */
-	uint64_t looked_ns;   /* when all processes were looked at */
-	uint64_t known_ticks; /* all modules known until then */
-	int is_paused;
+	uint64_t tail_at_ns;	/* when it was set */
+	uint64_t turn_end_ns;	/* when this turn's window closes */
+	uint64_t window_ns;	/* when its window opens, or has opened */
+	uint64_t looked_ns;	/* when all processes were looked at */
+	uint64_t known_ticks;	/* all modules known until then */
 	uint64_t pid_namespace; /* our own */
 	uint32_t n_changes;
 	VPROF_ARRAY(uint32_t) out_of_reach; /* processes, by process_seq, of which the round's trace says so */
@@ -93,7 +92,7 @@ static int change(struct vprof_live *live, const struct vprof_plan *plan, size_t
 		return vprof_error_no_memory(err);
 	before_ns = vprof_clock_monotonic_ns();
 	record.begin = now_ticks(live);
-	record.last_begin = record.begin > tail && !live->is_paused ? record.begin - tail : 0;
+	record.last_begin = record.begin > tail && !live->state.is_paused ? record.begin - tail : 0;
 	rc = vprof_gates_apply(live->gates, &result);
 	record.end = now_ticks(live) + ticks_of(live, MARGIN_NS);
 	vprof_collector_plan(live->collector, &record);
@@ -283,7 +282,7 @@ int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, con
 	if (rc)
 		return rc;
 	live->plan = plan;
-	live->is_paused = 0;
+	live->state.is_paused = 0;
 	live->out_of_reach.n = 0;
 	live->state.n_turns = live->state.n_baselines = live->state.n_changes = 0;
 	live->state.measured_ns = live->state.baseline_ns = live->state.change_max_ns = 0;
@@ -304,7 +303,7 @@ int vprof_live_step(struct vprof_live *live, struct vprof_error *err)
 	now_ns = vprof_clock_monotonic_ns();
 	rc = look_for_processes(live, now_ns, err);
 	learn_tail(live, now_ns);
-	if (rc || !live->plan || live->is_paused)
+	if (rc || !live->plan || live->state.is_paused)
 		return rc;
 	if (!live->state.is_window) {
 		if (now_ns >= live->window_ns)
@@ -318,20 +317,20 @@ int vprof_live_pause(struct vprof_live *live, struct vprof_error *err)
 {
 	int rc;
 
-	if (!live->plan || live->is_paused)
+	if (!live->plan || live->state.is_paused)
 		return VPROF_OK;
 	if (live->state.is_window)
 		close_window(live, vprof_clock_monotonic_ns());
 	rc = change(live, NULL, NULL, err);
-	live->is_paused = 1;
+	live->state.is_paused = 1;
 	return rc;
 }
 
 int vprof_live_resume(struct vprof_live *live, struct vprof_error *err)
 {
-	int rc = live->is_paused ? turn(live, vprof_clock_monotonic_ns(), err) : VPROF_OK;
+	int rc = live->state.is_paused ? turn(live, vprof_clock_monotonic_ns(), err) : VPROF_OK;
 
-	live->is_paused = 0;
+	live->state.is_paused = 0;
 	return rc;
 }
 
@@ -347,7 +346,7 @@ int vprof_live_end(struct vprof_live *live, struct vprof_error *err)
 	rc = look_for_processes(live, vprof_clock_monotonic_ns() + LOOK_EVERY_NS, err);
 	if (!rc)
 		rc = change(live, NULL, NULL, err);
-	live->is_paused = 0;
+	live->state.is_paused = 0;
 	turned = vprof_collector_turn(live->collector, NULL, rc ? NULL : err);
 	return rc ? rc : turned;
 }
@@ -368,5 +367,4 @@ void vprof_live_free(struct vprof_live *live)
 void vprof_live_look(const struct vprof_live *live, struct vprof_live_state *state)
 {
 	*state = live->state;
-	state->is_paused = live->is_paused;
 }

@@ -199,16 +199,17 @@ static void test_what_is_no_filter(void **state)
 
 enum wait_in { IN_EPOLL, IN_POLL, IN_SLEEP, IN_NOTHING, N_WAITS, IN_SIGNALS };
 
-static volatile int *n_signals;
+/* Shared with the process that is looked at: how often a call of its ended, or the signals that it got. */
+static volatile int *n_ended;
 
 /* Of two numbers: the kernel delivers the lower one first. */
 static void count_signal(int number)
 {
-	++n_signals[number != SIGRTMIN];
+	++n_ended[number != SIGRTMIN];
 }
 
-/* Makes no call but that in which it waits, which must never end, or runs. Tells how often a call ended. */
-static void be_looked_at(enum wait_in in, struct sock_filter *filter, size_t n, volatile int *n_ended)
+/* Makes no call but that in which it waits, which must never end, or runs. */
+static void be_looked_at(enum wait_in in, struct sock_filter *filter, size_t n)
 {
 	int e = epoll_create1(0);
 	struct epoll_event event;
@@ -216,7 +217,6 @@ static void be_looked_at(enum wait_in in, struct sock_filter *filter, size_t n, 
 	struct sigaction counts = { .sa_handler = count_signal };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	n_signals = n_ended;
 	sigfillset(&counts.sa_mask); /* or the higher one would interrupt the lower one's handler */
 	for (int i = 0; i < 2 && in == IN_SIGNALS; i++)
 		sigaction(SIGRTMIN + i, &counts, NULL);
@@ -250,7 +250,7 @@ static char state_of(pid_t pid)
 	return state;
 }
 
-static pid_t begin(enum wait_in in, struct sock_filter *filter, size_t n, volatile int *n_ended)
+static pid_t begin(enum wait_in in, struct sock_filter *filter, size_t n)
 {
 	const struct timespec pause = { 0, 1000000 };
 	pid_t child;
@@ -259,7 +259,7 @@ static pid_t begin(enum wait_in in, struct sock_filter *filter, size_t n, volati
 	child = fork();
 	assert_true(child >= 0);
 	if (!child)
-		be_looked_at(in, filter, n, n_ended);
+		be_looked_at(in, filter, n);
 	while (*n_ended < 0 || (in < IN_NOTHING && state_of(child) != 'S')) {
 		assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
 		nanosleep(&pause, NULL);
@@ -292,20 +292,17 @@ static size_t forbid(struct sock_filter *filter, uint32_t number)
 
 static void test_looks_end_no_call(void **state)
 {
-	volatile int *n_ended = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct sock_filter filter[8];
 	struct vprof_error err = { "" };
 
 	(void)state;
-	assert_true(n_ended != MAP_FAILED);
 	for (enum wait_in in = 0; in < N_WAITS; in++) {
-		pid_t child = begin(in, filter, forbid(filter, SYS_restart_syscall), n_ended);
+		pid_t child = begin(in, filter, forbid(filter, SYS_restart_syscall));
 		int rc = vprof_filters_check(child, &err);
 
 		if (rc &&
 		    strstr(err.message, "cannot read")) { /* not root, in a container, or with a filter ourselves */
 			end(child);
-			munmap((void *)n_ended, 4096);
 			print_message("skipped: %s\n", err.message);
 			return;
 		}
@@ -316,27 +313,24 @@ static void test_looks_end_no_call(void **state)
 		end(child);
 	}
 	for (int is_needed = 0; is_needed < 2; is_needed++) {
-		pid_t child = begin(IN_EPOLL, filter, forbid(filter, is_needed ? SYS_mremap : SYS_ptrace), n_ended);
+		pid_t child = begin(IN_EPOLL, filter, forbid(filter, is_needed ? SYS_mremap : SYS_ptrace));
 
 		assert_int_equal(vprof_filters_check(child, &err), is_needed ? VPROF_ERR_FAILED : VPROF_OK);
 		assert_true(!is_needed || strstr(err.message, "does not allow mremap"));
 		assert_int_equal(*n_ended, 0);
 		end(child);
 	}
-	munmap((void *)n_ended, 4096);
 }
 
 /* Who may not read filters stops nobody: a sleep that is stopped would go on by a call that is forbidden here. */
 static void test_not_root(void **state)
 {
-	volatile int *n_ended = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct sock_filter filter[8];
 	pid_t child, other;
 	int status = -1;
 
 	(void)state;
-	assert_true(n_ended != MAP_FAILED);
-	child = begin(IN_SLEEP, filter, forbid(filter, SYS_restart_syscall), n_ended);
+	child = begin(IN_SLEEP, filter, forbid(filter, SYS_restart_syscall));
 	other = fork();
 	assert_true(other >= 0);
 	if (!other) {
@@ -350,13 +344,11 @@ static void test_not_root(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(*n_ended, 0);
 	end(child);
-	munmap((void *)n_ended, 4096);
 }
 
 /* A signal that comes while the thread is about to be stopped is not lost. */
 static void test_looks_take_no_signal(void **state)
 {
-	volatile int *n_ended = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const struct timespec pause = { 0, 20000 };
 	struct sock_filter filter[8];
 	struct vprof_error err = { "" };
@@ -364,8 +356,7 @@ static void test_looks_take_no_signal(void **state)
 	int status = -1;
 
 	(void)state;
-	assert_true(n_ended != MAP_FAILED);
-	child = begin(IN_SIGNALS, filter, forbid(filter, SYS_ptrace), n_ended);
+	child = begin(IN_SIGNALS, filter, forbid(filter, SYS_ptrace));
 	sender = fork();
 	assert_true(sender >= 0);
 	if (!sender) {
@@ -384,7 +375,13 @@ static void test_looks_take_no_signal(void **state)
 		nanosleep(&pause, NULL);
 	assert_int_equal(*n_ended, N_SIGNALS);
 	end(child);
-	munmap((void *)n_ended, 4096);
+}
+
+static int share(void **state)
+{
+	(void)state;
+	n_ended = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return n_ended == MAP_FAILED;
 }
 
 int main(void)
@@ -395,5 +392,5 @@ int main(void)
 		cmocka_unit_test(test_looks_take_no_signal), cmocka_unit_test(test_not_root),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, share, NULL);
 }
