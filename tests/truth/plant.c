@@ -257,6 +257,12 @@ struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, 
 	return sum;
 }
 
+struct plant_time plant_held(struct plant_time held, long interruptions)
+{
+	held.low = interruptions ? 0 : held.low;
+	return held;
+}
+
 uint64_t plant_away_waiting(uint64_t all, struct plant_time others)
 {
 	uint64_t busy = others.low > others.away ? others.low - others.away : 0;
@@ -268,5 +274,5 @@ struct plant_time plant_wait(uint64_t all, struct plant_time held, long interrup
 {
 	int is_sure = held.low && !interruptions;
 
-	return (struct plant_time){ is_sure ? all : held.low, all, plant_away_waiting(all, held) };
+	return (struct plant_time){ is_sure ? all : 0, all, plant_away_waiting(all, held) };
 }

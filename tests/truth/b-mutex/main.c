@@ -44,9 +44,10 @@ int main(int argc, char **argv)
 	compactor_stop(&compactor);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request *r = &requests[i];
+		struct plant_time held = plant_log_overlap(&compactor.log, r->wait_from, r->wait_to);
 
-		r->took[COMPACTION] = plant_log_overlap(&compactor.log, r->wait_from, r->wait_to);
-		r->took[LOCK_WAIT] = plant_wait(r->wait_to - r->wait_from, r->took[COMPACTION], r->interruptions);
+		r->took[COMPACTION] = plant_held(held, r->interruptions);
+		r->took[LOCK_WAIT] = plant_wait(r->wait_to - r->wait_from, held, r->interruptions);
 		truth_add(&truth, r->took);
 	}
 	free(compactor.log.stretches);

@@ -104,6 +104,7 @@ static struct plant_time device_wait(const struct job *job)
  * be the worker. */
 static void blame_the_waker(struct job *job)
 {
+	job->took[MAINTENANCE] = plant_held(job->took[MAINTENANCE], job->interruptions);
 	if (job->took[OTHERS].high)
 		job->took[MAINTENANCE].low = job->took[OTHERS].low = 0;
 }
