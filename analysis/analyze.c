@@ -14,6 +14,7 @@
 #include "analysis/knots_of_intervals.h"
 #include "analysis/layers_of_calls.h"
 #include "analysis/load_share.h"
+#include "analysis/source/draw.h"
 #include "analysis/variance/factors.h"
 #include "analysis/stats/latency.h"
 #include "analysis/stats/latency_shape.h"
@@ -174,7 +175,13 @@ static int choose_instances(struct analysis *a)
 		a->n_warmup += s->n_warmup;
 		a->n_intervals += s->chosen.n;
 	}
-	return a->n_intervals < VPROF_NONE ? 0 : VPROF_ERR_NOMEM;
+	if (a->n_intervals >= VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	if (a->o->most_intervals) {
+		r->n_not_drawn = vprof_sources_draw(a->sources, a->n_sources, a->n_intervals, a->o->most_intervals);
+		a->n_intervals -= r->n_not_drawn;
+	}
+	return 0;
 }
 
 static void paths_progress(void *arg, double done)

@@ -132,7 +132,7 @@ static void warn_outside(struct list *l)
 static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 {
 	const struct vprof_results *r = l->r;
-	uint64_t n = r->n_complete + r->n_cut;
+	uint64_t n_complete = r->n_complete + r->n_not_drawn, n = n_complete + r->n_cut;
 
 	warn_outside(l);
 	if (r->n_dropped)
@@ -158,12 +158,12 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 		     "%llu of %llu intervals are cut off by the start or end of the trace and left out: record a "
 		     "longer run, or check that every interval that begins also ends",
 		     LLU(r->n_cut), LLU(n));
-	if (r->n_restarted * 20 > r->n_complete)
+	if (r->n_restarted * 20 > n_complete)
 		warn(l,
 		     "%llu intervals began again before they ended and were left out: the id may not be unique among "
 		     "concurrent requests, or an end is missing on some path",
 		     LLU(r->n_restarted));
-	if (r->n_ambiguous * 100 > r->n_complete)
+	if (r->n_ambiguous * 100 > n_complete)
 		warn(l,
 		     "%llu intervals had the same id as one open in another process: their ends may be mixed up. Use an "
 		     "id that is unique across processes",
@@ -355,7 +355,7 @@ static void warn_sliver(struct list *l)
 	warn(l,
 	     "the intervals cover %.2g %% of the run's time (%llu in %.2g s)%s. If the load kept it busy, these are not its "
 	     "requests, and the ranking is not about them: check where they begin and end (docs/annotations.md)",
-	     100 * r->covered_share, LLU(r->n_complete + r->n_outside), r->duration_ns * 1e-9, busy);
+	     100 * r->covered_share, LLU(r->n_complete + r->n_not_drawn + r->n_outside), r->duration_ns * 1e-9, busy);
 	if (r->n_warnings == n)
 		return;
 	added = r->warnings[n];

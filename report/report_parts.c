@@ -209,8 +209,10 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
 
-	vprof_text_addf(&t, "%s intervals complete, %s cut by the trace's end, ", vprof_format_count(r->n_complete).s,
-			vprof_format_count(r->n_cut).s);
+	vprof_text_addf(&t, "%s intervals complete", vprof_format_count(r->n_complete).s);
+	if (r->n_not_drawn)
+		vprof_text_addf(&t, " (drawn at random from %s)", vprof_format_count(r->n_complete + r->n_not_drawn).s);
+	vprof_text_addf(&t, ", %s cut by the trace's end, ", vprof_format_count(r->n_cut).s);
 	vprof_text_addf(&t, "%s ambiguous", vprof_format_count(r->n_ambiguous).s);
 	if (r->n_restarted)
 		vprof_text_addf(&t, ", %s restarted before they ended", vprof_format_count(r->n_restarted).s);

@@ -516,6 +516,7 @@ struct vprof_results {
 	/* complete, but began outside the windows in which calls were recorded: not in n_complete */
 	uint64_t n_outside;
 	uint64_t n_lossy;	  /* complete, but records that they may need were lost: not in n_complete */
+	uint64_t n_not_drawn;	  /* complete, but others were drawn for this analysis: not in n_complete */
 	double outside_mean_ns;	  /* mean latency of these, NaN when there are none */
 	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
 	uint64_t n_waits, n_waits_matched, n_waits_unmatched;

@@ -7,14 +7,14 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 14
+#define VPROF_RESULTS_VERSION 15
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
 /* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string, E enumeration with
  * its words. */
 #define VPROF_RESULTS_FIELDS(U, D, I, S, E)                                                                             \
-	S(interval) S(run) U(n_runs) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_lossy) U(n_outside) D(outside_mean_ns) U(n_records) U(n_dropped)            \
+	S(interval) S(run) U(n_runs) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_lossy) U(n_not_drawn) U(n_outside) D(outside_mean_ns) U(n_records) U(n_dropped)            \
 	U(n_bytes_ignored) U(n_calls_sampled) U(n_waits) U(n_waits_matched) U(n_waits_unmatched)                     \
 	U(n_waits_by_time) U(n_waits_undecided)                                                                      \
 	D(mean_ns) D(sd_ns) D(var_ns2) D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns) D(covered_share) D(busy_share) U(n_warnings_first)                 \

@@ -60,6 +60,7 @@ static void tell_other_way(const struct vprof_project *p, const char *run)
 static int analyze_run(const char *run_name, const char *interval, long k, double threshold, double slower_than_ns,
 		       enum vprof_view view, int json)
 {
+	const struct vprof_step_analyse_options how = { .slower_than_ns = slower_than_ns };
 	struct vprof_results *results = NULL;
 	struct vprof_error err = { "" };
 	struct vprof_session session;
@@ -74,7 +75,7 @@ static int analyze_run(const char *run_name, const char *interval, long k, doubl
 	if (!rc)
 		rc = settings(&session, &p, interval, k, threshold, &err);
 	if (!rc)
-		rc = vprof_step_analyse(&p, run.s, &session, slower_than_ns, &results, NULL, &err);
+		rc = vprof_step_analyse(&p, run.s, &session, &how, &results, NULL, &err);
 	if (!rc && json)
 		rc = vprof_print_file(&p, run.s, "results.json", &err);
 	else if (!rc)

@@ -61,7 +61,7 @@ static int record_plan(const struct live *live, struct vprof_iteration *it, stru
 	ended = vprof_live_rounds_free(rounds, rc ? NULL : err);
 	rc = rc ? rc : ended;
 	if (!rc)
-		rc = vprof_step_analyse(&w->project, run->s, &it->session, 0, &it->results, &it->plan, err);
+		rc = vprof_step_analyse(&w->project, run->s, &it->session, NULL, &it->results, &it->plan, err);
 	if (!rc)
 		rc = vprof_live_rounds_conclude(w, run->s, it->results, err);
 	if (!rc && !live->o.json)

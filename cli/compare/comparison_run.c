@@ -27,7 +27,7 @@ static int run_and_analyse(struct vprof_workspace *w, const char *command, struc
 	if (!rc)
 		rc = vprof_step_run(w, run->s, &how, &outcome, err);
 	if (!rc)
-		rc = vprof_step_analyse(&w->project, run->s, &session, 0, &results, NULL, err);
+		rc = vprof_step_analyse(&w->project, run->s, &session, NULL, &results, NULL, err);
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	return rc;

@@ -364,7 +364,7 @@ int vprof_live_request_save(const struct vprof_live_requested *to, struct vprof_
 		return rc;
 	rc = copy_run(p, to->run, saved->s, err);
 	if (!rc)
-		rc = vprof_step_analyse(p, saved->s, to->session, 0, &results, NULL, err);
+		rc = vprof_step_analyse(p, saved->s, to->session, NULL, &results, NULL, err);
 	vprof_results_free(results);
 	if (rc) { /* a part of it is of no use */
 		folder = vprof_project_run_path(p, saved->s, "");

@@ -9,7 +9,11 @@
  * or when the choice was the same at three looks in succession, though the order within it is not settled: it does not
  * matter to the next plan. A wrong choice has to be made at two looks, of which the second has as much data again, and
  * at each with at most 5 % by the bootstrap; with the five looks of a minute that is at most 4 x 5 %, and far less
- * where data that are new are independent of those before. At longest_s the round ends as it is. */
+ * where data that are new are independent of those before. At longest_s the round ends as it is.
+ *
+ * A look draws its intervals where there are many: its bounds are those of what was drawn, and how often the recording
+ * turned to the plan matters more to them than how many requests a turn had. When the round has ended, all of them are
+ * analysed once, and that decides. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -34,6 +38,7 @@
 #include "report/format_value.h"
 
 #define LOOKS_MAX 16
+#define LOOK_INTERVALS 50000 /* drawn for a look: more of them, of the same time, hardly narrow its bounds */
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
@@ -394,6 +399,7 @@ static void tell_state(const struct vprof_live_rounds *r, const struct vprof_liv
 static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
 		struct looks *looks, int *is_enough, struct vprof_error *err)
 {
+	const struct vprof_step_analyse_options how = { .most_intervals = LOOK_INTERVALS };
 	struct vprof_results *results = NULL;
 	int rc = vprof_live_run_pause(r->run, err);
 
@@ -402,7 +408,7 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 		return VPROF_OK; /* the command ended; the round is as it is */
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
-		rc = vprof_step_analyse(&w->project, run, s, 0, &results, NULL, err);
+		rc = vprof_step_analyse(&w->project, run, s, &how, &results, NULL, err);
 	if (!rc && judge(looks, results, s, is_enough))
 		rc = vprof_error_no_memory(err);
 	vprof_results_free(results);

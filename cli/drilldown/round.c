@@ -156,7 +156,7 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 		rc = run_repeatedly(w, s, options, err);
 	if (rc)
 		return rc;
-	rc = vprof_step_analyse(&w->project, round->run.s, s, 0, results, plan, err);
+	rc = vprof_step_analyse(&w->project, round->run.s, s, NULL, results, plan, err);
 	if (!rc && options->live)
 		rc = vprof_live_rounds_conclude(w, round->run.s, *results, err);
 	if (rc || ((*results)->inconclusive && !accepts_inconclusive)) {

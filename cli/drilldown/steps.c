@@ -321,8 +321,8 @@ int vprof_step_write_report(const struct vprof_project *p, const char *run, cons
 }
 
 int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
-		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
-		       struct vprof_error *err)
+		       const struct vprof_step_analyse_options *how, struct vprof_results **results,
+		       struct vprof_plan **plan_out, struct vprof_error *err)
 {
 	struct vprof_progress progress;
 	struct vprof_plan *plan = NULL;
@@ -335,7 +335,8 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		.threshold = s->threshold,
 		.min_intervals = 30,
 		.earlier = earlier,
-		.slower_than_ns = slower_than_ns,
+		.slower_than_ns = how ? how->slower_than_ns : 0,
+		.most_intervals = how ? how->most_intervals : 0,
 		.progress = vprof_progress_update,
 		.progress_arg = &progress,
 	};
@@ -369,8 +370,9 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	(*results)->run = vprof_results_string(*results, run);
 	rc = vprof_step_write_report(p, run, s, *results, err);
 	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
-			   vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
-			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
+			   vprof_format_count((*results)->n_complete + (*results)->n_not_drawn).s,
+			   vprof_format_count((*results)->n_cut).s, vprof_format_count((*results)->n_ambiguous).s,
+			   vprof_format_count((*results)->n_dropped).s);
 out:
 	vprof_run_traces_release(&traces);
 	free(path);

@@ -55,10 +55,14 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		   struct vprof_run_outcome *outcome, struct vprof_error *err);
 
 /* Analyses the traces of runs/RUN together and writes its results.json and report.txt. The session gives k, threshold,
- * interval, the baseline and the verdicts. slower_than_ns: of struct vprof_analyze_options. `plan_out` may be NULL. */
+ * interval, the baseline and the verdicts. `how`: NULL, or what differs from the rule. `plan_out` may be NULL. */
+struct vprof_step_analyse_options {
+	double slower_than_ns; /* as struct vprof_analyze_options has them */
+	size_t most_intervals;
+};
 int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
-		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
-		       struct vprof_error *err);
+		       const struct vprof_step_analyse_options *how, struct vprof_results **results,
+		       struct vprof_plan **plan_out, struct vprof_error *err);
 
 /* results.json and report.txt of runs/RUN, with the session's verdicts filled in. */
 int vprof_step_write_report(const struct vprof_project *p, const char *run, const struct vprof_session *s,

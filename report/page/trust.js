@@ -100,7 +100,7 @@ function decided() {
 /* How far to trust it: rows of [what, what is known of it]. */
 const partOf = (n, all) => all ? ` (${percent(n / all)})` : "";
 function intervalRows() {
-	const all = R.n_complete + R.n_cut + R.n_ambiguous + (R.n_restarted || 0);
+	const all = R.n_complete + R.n_not_drawn + R.n_cut + R.n_ambiguous + (R.n_restarted || 0);
 	const rows = [[
 		"intervals",
 		`${count(R.n_complete)} complete${partOf(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's ` +
@@ -111,6 +111,8 @@ function intervalRows() {
 			"records lost",
 			`${count(R.n_lossy)} complete intervals left out because records that they may need were lost`
 		]);
+	if (R.n_not_drawn)
+		rows.push(["drawn at random", `${count(R.n_complete)} of ${count(R.n_complete + R.n_not_drawn)} intervals`]);
 	if (R.n_outside)
 		rows.push([
 			"not recorded",
