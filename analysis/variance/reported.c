@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/variance/reported.h"
 
+#include <math.h>
+
+#define NOTICED 0.001 /* of the mean latency, by records of one factor */
+
 struct node_list {
 	VPROF_ARRAY(uint32_t) nodes;
 };
@@ -70,10 +74,23 @@ static int is_in(const uint32_t *list, size_t n, size_t factor)
 	return 0;
 }
 
-/* Of the factors that are not chosen yet the most questionable; n_factors: those that are left cost nothing. */
-static size_t next_costly(const struct vprof_reported *of, const struct vprof_results *r)
+/* So many records, or fewer, are not worth a question: one for each interval, or where that is too much to be
+ * overlooked, those that took NOTICED of the mean. */
+static uint64_t unquestioned(const struct vprof_results *r)
 {
-	uint64_t most = r->n_complete;
+	double all = 0, noticed;
+
+	for (size_t i = 0; i < r->n_nodes; i++)
+		all += vprof_node_kind_is_code(r->nodes[i].kind) ? (double)r->nodes[i].n_timed : 0;
+	if (!isfinite(r->cost_scale) || !(r->probe_ns > 0))
+		return r->n_complete;
+	noticed = NOTICED * r->mean_ns * all / r->probe_ns;
+	return noticed < (double)r->n_complete ? (uint64_t)noticed : r->n_complete;
+}
+
+/* Of the factors that are not chosen yet the most questionable; n_factors: those that are left cost little. */
+static size_t next_costly(const struct vprof_reported *of, const struct vprof_results *r, uint64_t most)
+{
 	size_t best = r->n_factors;
 
 	for (size_t i = 0; i < r->n_factors; i++)
@@ -86,12 +103,13 @@ static size_t next_costly(const struct vprof_reported *of, const struct vprof_re
 
 static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 {
+	uint64_t most = unquestioned(r);
 	int ret = 0;
 
 	of->first_costly = (uint32_t)of->quantities.n;
 	of->costly = malloc(VPROF_COSTLY_MAX * sizeof *of->costly);
 	while (of->costly && of->n_costly < VPROF_COSTLY_MAX && !ret) {
-		size_t i = next_costly(of, r);
+		size_t i = next_costly(of, r, most);
 		const struct vprof_factor *f = &r->factors[i];
 		uint32_t *nodes;
 
