@@ -169,7 +169,8 @@ static int choose_instances(struct analysis *a)
 		r->n_outside = n;
 		r->n_lossy += s->n_lossy;
 		r->live.n_straddling += s->n_straddling;
-		if (s->plans.is_live && vprof_live_effect_estimate(&r->live, s->latencies.v, s->latencies.n))
+		if (s->plans.is_live && !a->o->most_intervals &&
+		    vprof_live_effect_estimate(&r->live, s->latencies.v, s->latencies.n))
 			return VPROF_ERR_NOMEM;
 		r->duration_ns += s->duration_ns;
 		a->n_warmup += s->n_warmup;
@@ -419,11 +420,12 @@ static uint64_t digest(const struct analysis *a)
 static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 {
 	struct {
-		uint64_t traces, min_intervals, type;
+		uint64_t traces, min_intervals, most_intervals, type;
 		int64_t version, k, by_context;
 		double threshold, slower_than_ns, warmup_share;
 	} mine = { 0,
 		   a->o->min_intervals,
+		   a->o->most_intervals,
 		   a->o->type ? vprof_hash(VPROF_HASH_SEED, a->o->type, strlen(a->o->type)) : 0,
 		   VPROF_RESULTS_VERSION,
 		   a->o->k,

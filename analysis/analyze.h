@@ -26,7 +26,7 @@ struct vprof_analyze_options {
 	double baseline_mean_ns, baseline_low, baseline_high;
 	double baseline_preempted_ns; /* part of that mean; NaN: unknown */
 	uint64_t min_intervals;	      /* below: inconclusive; default 30 */
-	size_t most_intervals;	      /* of more, so many are drawn at random (draw.h); 0: all are analysed */
+	size_t most_intervals;	      /* if there are more, this many are drawn at random (draw.h); 0: no limit */
 	double slower_than_ns;	      /* the slowest intervals are those that took longer; 0: the slowest hundredth */
 	double warmup_share;	      /* first part of the trace to ignore, default 0 */
 	int n_threads;		      /* 0: one for each CPU; results do not depend on it */

@@ -31,7 +31,7 @@ static double busy_ticks(const struct vprof_timeline *timeline)
 
 void vprof_load_share_fill(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources)
 {
-	double busy_ns = 0, covered_ns = (double)(r->n_complete + r->n_not_drawn) * r->mean_ns;
+	double busy_ns = 0, covered_ns = (double)vprof_results_n_all(r) * r->mean_ns;
 
 	r->covered_share = r->busy_share = NAN;
 	if (!(r->duration_ns > 0))

@@ -129,11 +129,23 @@ static void warn_outside(struct list *l)
 		     -100 * more, LLU(r->n_outside));
 }
 
+static void warn_drawn(struct list *l)
+{
+	const struct vprof_results *r = l->r;
+
+	if (r->n_not_drawn)
+		warn(l,
+		     "these are of a look at a round that went on: %llu of %llu intervals were drawn at random, and counts "
+		     "and total times are of these. vprof analyze RUN analyses all",
+		     LLU(r->n_complete), LLU(vprof_results_n_all(r)));
+}
+
 static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 {
 	const struct vprof_results *r = l->r;
-	uint64_t n_complete = r->n_complete + r->n_not_drawn, n = n_complete + r->n_cut;
+	uint64_t n_complete = vprof_results_n_all(r), n = n_complete + r->n_cut;
 
+	warn_drawn(l);
 	warn_outside(l);
 	if (r->n_dropped)
 		warn(l,
@@ -217,9 +229,9 @@ static void warn_unstable(struct list *l)
 		else
 			warn(l,
 			     "factors %zu and %zu (%s; %s) are a statistical tie: the first keeps its rank in %.0f %% of "
-			     "resampled runs. About %llu intervals would break it (this run has %llu)",
+			     "resampled runs. About %llu intervals would break it (%s %llu)",
 			     i + 1, i + 2, name.s, next.s, 100 * f->place_kept, rounded(f->n_to_settle),
-			     LLU(r->n_complete));
+			     r->n_not_drawn ? "drawn were" : "this run has", LLU(r->n_complete));
 	}
 }
 
@@ -335,7 +347,7 @@ static void warn_coarse(struct list *l)
 		     "%.0f %% of the variance lies between begin and end but outside all measured functions: add a "
 		     "root closer to the interval's begin and end",
 		     100 * body->share);
-	if (r->n_types * 2 > r->n_complete && r->n_types > 10)
+	if (r->n_types * 2 > r->n_complete && r->n_types > 10 && !r->n_not_drawn)
 		warn(l,
 		     "there are nearly as many types as intervals: the share between types is meaningless. Use a coarser type");
 }
@@ -355,7 +367,7 @@ static void warn_sliver(struct list *l)
 	warn(l,
 	     "the intervals cover %.2g %% of the run's time (%llu in %.2g s)%s. If the load kept it busy, these are not its "
 	     "requests, and the ranking is not about them: check where they begin and end (docs/annotations.md)",
-	     100 * r->covered_share, LLU(r->n_complete + r->n_not_drawn + r->n_outside), r->duration_ns * 1e-9, busy);
+	     100 * r->covered_share, LLU(vprof_results_n_all(r) + r->n_outside), r->duration_ns * 1e-9, busy);
 	if (r->n_warnings == n)
 		return;
 	added = r->warnings[n];

@@ -211,7 +211,7 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 
 	vprof_text_addf(&t, "%s intervals complete", vprof_format_count(r->n_complete).s);
 	if (r->n_not_drawn)
-		vprof_text_addf(&t, " (drawn at random from %s)", vprof_format_count(r->n_complete + r->n_not_drawn).s);
+		vprof_text_addf(&t, " (drawn at random from %s)", vprof_format_count(vprof_results_n_all(r)).s);
 	vprof_text_addf(&t, ", %s cut by the trace's end, ", vprof_format_count(r->n_cut).s);
 	vprof_text_addf(&t, "%s ambiguous", vprof_format_count(r->n_ambiguous).s);
 	if (r->n_restarted)

@@ -626,6 +626,12 @@ int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_
 int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vprof_factor *f);
 /* The node's body, if nothing but that and what the scheduler took is in it; else the node itself. */
 uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node);
+/* Complete intervals, whether they were drawn or not. */
+static inline uint64_t vprof_results_n_all(const struct vprof_results *r)
+{
+	return r->n_complete + r->n_not_drawn;
+}
+
 /* Index of the covariance of the siblings a < b, or of the first one after its place: n_covariances at the end.
  */
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);

@@ -136,7 +136,7 @@ static enum vprof_effect_by measure(const struct vprof_results *r, const struct 
 				    double *sd_ns)
 {
 	double error_ns = m->error_ns;
-	double n = (double)r->n_complete, windows = r->mean_ns - r->outside_mean_ns,
+	double n = (double)vprof_results_n_all(r), windows = r->mean_ns - r->outside_mean_ns,
 	       baseline = r->mean_ns - r->baseline_mean_ns - m->more_preempted_ns;
 	double windows_sd = error_ns * sqrt(1 + n / (double)(r->n_outside ? r->n_outside : 1));
 	double runs_differ = fmax(RUNS_DIFFER * r->mean_ns, m->runs_sd_ns * sqrt(1 + 1 / (double)m->n_runs));

@@ -74,8 +74,8 @@ static int is_in(const uint32_t *list, size_t n, size_t factor)
 	return 0;
 }
 
-/* So many records, or fewer, are not worth a question: one for each interval, or where that is too much to be
- * overlooked, those that took NOTICED of the mean. */
+/* Factors with at most this many records are not asked about: one for each interval, or fewer where those take NOTICED
+ * of the mean. */
 static uint64_t unquestioned(const struct vprof_results *r)
 {
 	double all = 0, noticed;
@@ -101,6 +101,21 @@ static size_t next_costly(const struct vprof_reported *of, const struct vprof_re
 	return best;
 }
 
+static int add_one_costly(struct vprof_reported *of, const struct vprof_results *r, size_t factor)
+{
+	const struct vprof_factor *f = &r->factors[factor];
+	uint32_t *nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
+	int ret;
+
+	of->costly[of->n_costly++] = (uint32_t)factor;
+	for (size_t k = 0; nodes && k < f->n_nodes; k++)
+		nodes[k] = vprof_node_body_of(r, f->nodes[k]);
+	ret = nodes ? vprof_quantities_add(&of->quantities, r, nodes, f->n_nodes) : VPROF_ERR_NOMEM;
+	free(nodes);
+	return ret;
+}
+
+/* What is closed is closed wherever it runs: with a function's own work goes that beneath waits, however rare. */
 static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 {
 	uint64_t most = unquestioned(r);
@@ -110,17 +125,13 @@ static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 	of->costly = malloc(VPROF_COSTLY_MAX * sizeof *of->costly);
 	while (of->costly && of->n_costly < VPROF_COSTLY_MAX && !ret) {
 		size_t i = next_costly(of, r, most);
-		const struct vprof_factor *f = &r->factors[i];
-		uint32_t *nodes;
+		uint32_t other = i < r->n_factors ? r->factors[i].counterpart : 0;
 
 		if (i == r->n_factors)
 			return 0;
-		of->costly[of->n_costly++] = (uint32_t)i;
-		nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
-		for (size_t k = 0; nodes && k < f->n_nodes; k++)
-			nodes[k] = vprof_node_body_of(r, f->nodes[k]);
-		ret = nodes ? vprof_quantities_add(&of->quantities, r, nodes, f->n_nodes) : VPROF_ERR_NOMEM;
-		free(nodes);
+		ret = add_one_costly(of, r, i);
+		if (!ret && other && of->n_costly < VPROF_COSTLY_MAX && !is_in(of->costly, of->n_costly, other - 1))
+			ret = add_one_costly(of, r, other - 1);
 	}
 	return of->costly ? ret : VPROF_ERR_NOMEM;
 }

@@ -131,9 +131,9 @@ static int seen_begun_again(const struct vprof_evidence *e, char *detail, size_t
 {
 	const struct vprof_results *r = e->results;
 
-	return r && r->n_complete && r->n_restarted * 20 > r->n_complete &&
+	return r && r->n_complete && r->n_restarted * 20 > vprof_results_n_all(r) &&
 	       say(detail, size, "%llu intervals began again before they ended, besides %llu complete ones",
-		   LLU(r->n_restarted), LLU(r->n_complete));
+		   LLU(r->n_restarted), LLU(vprof_results_n_all(r)));
 }
 
 static int seen_records_lost(const struct vprof_evidence *e, char *detail, size_t size)

@@ -24,9 +24,13 @@ struct closing {
 	const struct vprof_results *r;
 	const struct vprof_plan *plan;
 	const struct vprof_session *s;
-	double *records;	     /* [n_nodes] of its own calls, in the cost of a record */
-	uint8_t *is_gone;	     /* [n_nodes] not recorded by the next plan */
-	double *of_probe;	     /* [plan->n_probes] sums over the nodes that are not gone; below 0: to stay */
+	double *records;  /* [n_nodes] of its own calls, in the cost of a record */
+	uint8_t *is_gone; /* [n_nodes] not recorded by the next plan */
+	double *of_probe; /* [plan->n_probes] sums over the nodes that are not gone; below 0: to stay */
+	/* [plan->n_probes + 1] what would go, at most, if all that was closed beneath a function were constant; last:
+	 * beneath the interval */
+	double *beneath;
+	uint8_t *is_caller;	     /* [plan->n_probes + 1] of the probe in question */
 	double all;		     /* records of all nodes */
 	double without_ns, taken_ns; /* the mean latency without recording, and what that took */
 };
@@ -136,6 +140,58 @@ static double bound_of(const struct closing *c, const struct vprof_probe *probe)
 	return n ? fmax(deviation * deviation, constant + shares) : INFINITY;
 }
 
+/* As bound_of, of the part that may be added up: what would go if several were constant is twice their covariance with
+ * the latency, less a variance; c + s of each is twice its covariance. */
+static double addend_of(const struct closing *c, const struct vprof_probe *probe)
+{
+	uint32_t factors[FACTORS_MAX];
+	size_t n = factors_of(c, probe, factors);
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_factor *f = &c->r->factors[factors[i] - 1];
+
+		sum += fmax(0, f->code_constant_high + fmax(0, f->code_share_high));
+	}
+	return sum;
+}
+
+/* Marks the functions that call it, as far as they are measured. */
+static void find_callers(const struct closing *c, const struct vprof_probe *probe)
+{
+	memset(c->is_caller, 0, c->plan->n_probes + 1);
+	for (size_t i = 1; i < c->r->n_nodes; i++) {
+		const struct vprof_probe *caller = NULL;
+		size_t at = c->r->nodes[i].parent;
+
+		if (probe_of(c, i) != probe || c->is_gone[i])
+			continue;
+		for (; at && !(caller = probe_of(c, at)); at = c->r->nodes[at].parent)
+			;
+		c->is_caller[caller ? (size_t)(caller - c->plan->probes) : c->plan->n_probes] = 1;
+	}
+}
+
+/* Each alone cannot matter; do all that were closed beneath one function together? Their time becomes its own. */
+static int may_join(const struct closing *c, const struct vprof_probe *probe, double threshold)
+{
+	double addend = addend_of(c, probe);
+
+	find_callers(c, probe);
+	for (size_t i = 0; i <= c->plan->n_probes; i++)
+		if (c->is_caller[i] && c->beneath[i] > 0 && !(c->beneath[i] + addend < threshold))
+			return 0;
+	return 1;
+}
+
+static void join(struct closing *c, const struct vprof_probe *probe)
+{
+	double addend = addend_of(c, probe);
+
+	for (size_t i = 0; i <= c->plan->n_probes; i++)
+		c->beneath[i] += c->is_caller[i] ? addend : 0;
+}
+
 static int is_named(const struct vprof_name *name, const char *of, const char *display, const char *file)
 {
 	size_t n = strlen(name->file), length = strlen(file);
@@ -224,8 +280,9 @@ static int close_costly(struct closing *c, struct vprof_session *s)
 			break;
 		bound = is_wanted(c, probe) ? INFINITY : bound_of(c, probe);
 		c->of_probe[probe - c->plan->probes] = -1;
-		if (!(bound < s->threshold))
+		if (!(bound < s->threshold) || !may_join(c, probe, s->threshold))
 			continue;
+		join(c, probe);
 		if (close_one(c, s, probe, bound))
 			return VPROF_ERR_NOMEM;
 		n++;
@@ -242,7 +299,9 @@ static int weigh(struct closing *c)
 	c->records = calloc(r->n_nodes + 1, sizeof *c->records);
 	c->is_gone = calloc(r->n_nodes + 1, 1);
 	c->of_probe = calloc(c->plan->n_probes + 1, sizeof *c->of_probe);
-	if (!c->records || !c->is_gone || !c->of_probe)
+	c->beneath = calloc(c->plan->n_probes + 1, sizeof *c->beneath);
+	c->is_caller = calloc(c->plan->n_probes + 1, 1);
+	if (!c->records || !c->is_gone || !c->of_probe || !c->beneath || !c->is_caller)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < r->n_nodes; i++)
 		c->records[i] = records_of(r, i);
@@ -255,6 +314,8 @@ static void release(struct closing *c)
 	free(c->records);
 	free(c->is_gone);
 	free(c->of_probe);
+	free(c->beneath);
+	free(c->is_caller);
 }
 
 int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,

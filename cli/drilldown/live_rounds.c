@@ -7,13 +7,13 @@
  * - the choice, which is all that the next plan depends on, is that of the look before;
  *
  * or when the choice was the same at three looks in succession, though the order within it is not settled: it does not
- * matter to the next plan. A wrong choice has to be made at two looks, of which the second has as much data again, and
+ * matter to the next plan. A wrong choice has to be made at two looks, of which the second has as much time again, and
  * at each with at most 5 % by the bootstrap; with the five looks of a minute that is at most 4 x 5 %, and far less
  * where data that are new are independent of those before. At longest_s the round ends as it is.
  *
- * A look draws its intervals where there are many: its bounds are those of what was drawn, and how often the recording
- * turned to the plan matters more to them than how many requests a turn had. When the round has ended, all of them are
- * analysed once, and that decides. */
+ * Where there are many intervals, a look draws LOOK_INTERVALS of them at random: how often the recording turned to the
+ * plan often matters more to its bounds than how many requests a turn had, and where it does not, the round goes on for
+ * longer. At a look that would end the round all of them are analysed, too, and must say the same. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@
 #include "report/format_value.h"
 
 #define LOOKS_MAX 16
-#define LOOK_INTERVALS 50000 /* drawn for a look: more of them, of the same time, hardly narrow its bounds */
+#define LOOK_INTERVALS 50000
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
@@ -190,6 +190,15 @@ static uint64_t turn_ns(void)
 	unsigned long ms = text ? strtoul(text, NULL, 10) : 0;
 
 	return ms <= 60000 ? ms * UINT64_C(1000000) : 0;
+}
+
+/* VPROF_LIVE_LOOK_INTERVALS: how many are drawn for a look. */
+static size_t look_intervals(void)
+{
+	const char *text = getenv("VPROF_LIVE_LOOK_INTERVALS");
+	unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+
+	return n ? n : LOOK_INTERVALS;
 }
 
 static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,
@@ -394,24 +403,37 @@ static void tell_state(const struct vprof_live_rounds *r, const struct vprof_liv
 			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
 }
 
-/* One look: analyses what was recorded so far, and judges. Nothing is measured meanwhile: the analysis needs the CPUs
- * that the program runs on. */
+/* Analyses what was recorded so far, at most `most` intervals of it (0: all), and judges. *n_left: how many were not
+ * drawn. */
+static int analyse(struct vprof_workspace *w, struct vprof_session *s, const char *run, size_t most,
+		   struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
+{
+	const struct vprof_step_analyse_options how = { .most_intervals = most };
+	struct vprof_results *results = NULL;
+	int rc = vprof_step_analyse(&w->project, run, s, &how, &results, NULL, err);
+
+	if (!rc && judge(looks, results, s, is_enough))
+		rc = vprof_error_no_memory(err);
+	*n_left = rc ? 0 : results->n_not_drawn;
+	vprof_results_free(results);
+	return rc;
+}
+
+/* One look. Nothing is measured meanwhile: the analysis needs the CPUs that the program runs on. */
 static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
 		struct looks *looks, int *is_enough, struct vprof_error *err)
 {
-	const struct vprof_step_analyse_options how = { .most_intervals = LOOK_INTERVALS };
-	struct vprof_results *results = NULL;
 	int rc = vprof_live_run_pause(r->run, err);
+	uint64_t n_left = 0;
 
 	*is_enough = 0;
 	if (rc == VPROF_ERR_MISSING)
 		return VPROF_OK; /* the command ended; the round is as it is */
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
-		rc = vprof_step_analyse(&w->project, run, s, &how, &results, NULL, err);
-	if (!rc && judge(looks, results, s, is_enough))
-		rc = vprof_error_no_memory(err);
-	vprof_results_free(results);
+		rc = analyse(w, s, run, look_intervals(), looks, is_enough, &n_left, err);
+	if (!rc && *is_enough && n_left)
+		rc = analyse(w, s, run, 0, looks, is_enough, &n_left, err);
 	r->n_looks++;
 	return rc;
 }

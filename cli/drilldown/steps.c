@@ -370,9 +370,8 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	(*results)->run = vprof_results_string(*results, run);
 	rc = vprof_step_write_report(p, run, s, *results, err);
 	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
-			   vprof_format_count((*results)->n_complete + (*results)->n_not_drawn).s,
-			   vprof_format_count((*results)->n_cut).s, vprof_format_count((*results)->n_ambiguous).s,
-			   vprof_format_count((*results)->n_dropped).s);
+			   vprof_format_count(vprof_results_n_all(*results)).s, vprof_format_count((*results)->n_cut).s,
+			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
 out:
 	vprof_run_traces_release(&traces);
 	free(path);

@@ -86,11 +86,10 @@ static void add_head(const struct vprof_top *top, size_t width, struct vprof_tex
 	if (r && r->n_complete) {
 		vprof_text_addf(&line, "%s   mean %s   p99 %s   %s intervals", r->interval,
 				vprof_format_duration(r->mean_ns).s, vprof_format_duration(r->p99_ns).s,
-				vprof_format_count(r->n_complete + r->n_not_drawn).s);
+				vprof_format_count(vprof_results_n_all(r)).s);
 		if (r->duration_ns > 0)
 			vprof_text_addf(&line, "   %.0f/s",
-					(double)(r->n_complete + r->n_not_drawn + r->n_outside) /
-						(r->duration_ns * 1e-9));
+					(double)(vprof_results_n_all(r) + r->n_outside) / (r->duration_ns * 1e-9));
 		add_cut(out, &line, width);
 		vprof_text_addf(&line, "effect of the probes %+.1f %% (%+.1f .. %+.1f)   change of plan %s at most",
 				100 * r->effect, 100 * r->effect_low, 100 * r->effect_high,
@@ -256,7 +255,8 @@ cJSON *vprof_top_json(const struct vprof_top *top)
 	if (!r)
 		return json;
 	cJSON_AddStringToObject(json, "interval", r->interval);
-	cJSON_AddNumberToObject(json, "n_complete", (double)(r->n_complete + r->n_not_drawn));
+	cJSON_AddNumberToObject(json, "n_complete", (double)r->n_complete);
+	cJSON_AddNumberToObject(json, "n_not_drawn", (double)r->n_not_drawn);
 	add_number(json, "mean_ns", r->mean_ns);
 	add_number(json, "p99_ns", r->p99_ns);
 	add_number(json, "effect", r->effect);

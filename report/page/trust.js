@@ -103,7 +103,7 @@ function intervalRows() {
 	const all = R.n_complete + R.n_not_drawn + R.n_cut + R.n_ambiguous + (R.n_restarted || 0);
 	const rows = [[
 		"intervals",
-		`${count(R.n_complete)} complete${partOf(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's ` +
+		`${count(R.n_complete)} complete${R.n_not_drawn ? `, drawn at random from ${count(R.n_complete + R.n_not_drawn)}` : partOf(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's ` +
 			`start or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} restarted before they ended`
 	]];
 	if (R.n_lossy)
@@ -111,8 +111,6 @@ function intervalRows() {
 			"records lost",
 			`${count(R.n_lossy)} complete intervals left out because records that they may need were lost`
 		]);
-	if (R.n_not_drawn)
-		rows.push(["drawn at random", `${count(R.n_complete)} of ${count(R.n_complete + R.n_not_drawn)} intervals`]);
 	if (R.n_outside)
 		rows.push([
 			"not recorded",

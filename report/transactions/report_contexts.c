@@ -256,5 +256,6 @@ int vprof_report_contexts(const struct vprof_results *r, const char *wanted, con
 cJSON *vprof_contexts_json(const struct vprof_results *r)
 {
 	return vprof_results_json_part(r, (const char *[]){ "version", "interval", "run", "n_runs", "n_complete",
-							    "warnings", "contexts", "n_contexts_left", NULL });
+							    "n_not_drawn", "warnings", "contexts", "n_contexts_left",
+							    NULL });
 }

@@ -19,8 +19,8 @@ void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out
 int vprof_report_contexts(const struct vprof_results *r, const char *wanted, const struct vprof_report_options *o,
 			  struct vprof_text *out, struct vprof_error *err);
 
-/* `interval`, `run`, `n_runs`, `n_complete`, `warnings` and `contexts` as results.json has them; NULL without memory.
- * The caller deletes it. */
+/* `interval`, `run`, `n_runs`, `n_complete`, `n_not_drawn`, `warnings` and `contexts` as results.json has them; NULL
+ * without memory. The caller deletes it. */
 cJSON *vprof_contexts_json(const struct vprof_results *r);
 
 #endif

@@ -330,5 +330,5 @@ cJSON *vprof_results_json_part(const struct vprof_results *r, const char *const 
 cJSON *vprof_crosstalk_json(const struct vprof_results *r)
 {
 	return vprof_results_json_part(r, (const char *[]){ "version", "interval", "run", "n_runs", "n_complete",
-							    "warnings", "parties", "crosstalk", NULL });
+							    "n_not_drawn", "warnings", "parties", "crosstalk", NULL });
 }

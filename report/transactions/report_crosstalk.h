@@ -21,8 +21,8 @@ void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_re
 /* The members of results.json with these names (NULL at the end); NULL without memory. The caller deletes it. */
 cJSON *vprof_results_json_part(const struct vprof_results *r, const char *const *keys);
 
-/* `interval`, `run`, `n_runs`, `n_complete`, `parties` and `crosstalk` as results.json has them; NULL without memory.
- * The caller deletes it. */
+/* `interval`, `run`, `n_runs`, `n_complete`, `n_not_drawn`, `parties` and `crosstalk` as results.json has them; NULL
+ * without memory. The caller deletes it. */
 cJSON *vprof_crosstalk_json(const struct vprof_results *r);
 
 #endif

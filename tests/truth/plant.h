@@ -244,8 +244,7 @@ struct plant_log {
 void plant_log_last(const struct plant_log *log, struct plant_time *took);
 struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to);
 
-/* What others held, as that for which somebody waited; likewise, nothing of it is sure where the kernel took the
- * waiter's CPU away. */
+/* As plant_wait(), for the part of one holder: nothing of it is sure where the kernel took the waiter's CPU away. */
 struct plant_time plant_held(struct plant_time held, long interruptions);
 /* A wait of `all` ticks for what others held, `held` of it. A free lock is no wait, and where the kernel took the
  * waiter's CPU away, that may have been before the wait began, or after it was over: then nothing is sure. */

@@ -52,13 +52,12 @@ int main(int argc, char **argv)
 	holders_stop(&holders);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request *r = &requests[i];
-		struct plant_time held = plant_log_overlap(&holders.loads, r->wait_from, r->wait_to),
-				  archived = plant_log_overlap(&holders.archives, r->wait_from, r->wait_to);
+		struct plant_time loaded = plant_log_overlap(&holders.loads, r->wait_from, r->wait_to),
+				  archived = plant_log_overlap(&holders.archives, r->wait_from, r->wait_to),
+				  held = { loaded.low + archived.low, 0, loaded.away + archived.away };
 
-		r->took[LOAD] = plant_held(held, r->interruptions);
+		r->took[LOAD] = plant_held(loaded, r->interruptions);
 		r->took[ARCHIVE] = plant_held(archived, r->interruptions);
-		held.low += archived.low;
-		held.away += archived.away;
 		r->took[LOCK_WAIT] = plant_wait(r->wait_to - r->wait_from, held, r->interruptions);
 		truth_add(&truth, r->took);
 	}

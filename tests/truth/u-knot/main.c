@@ -19,13 +19,14 @@ static void fill_requests(struct worker *w, int asks_cache, uint64_t *random)
 						   .update_ns = plant_uniform(random, 300000, 1500000) };
 }
 
-/* A waiter that came onto a processor long after the lock was released waited for that: only what was held is sure. */
+/* A waiter that came onto a processor long after the lock was released waited for that: no more than what was held is
+ * sure. */
 static struct plant_time lock_wait(const struct plant_log *others, uint64_t from, uint64_t to, long interruptions)
 {
 	struct plant_time held = plant_log_overlap(others, from, to), wait = plant_wait(to - from, held, interruptions);
 
 	if (to - from > held.high + 500 * plant_away_ticks) /* 500 us */
-		wait.low = held.low;
+		wait.low = wait.low < held.low ? wait.low : held.low;
 	return wait;
 }
 

@@ -129,20 +129,20 @@ static void add_job(struct truth *t, const struct shared *s, struct job *job)
 {
 	uint64_t from = job->orders_from > job->front_from ? job->orders_from : job->front_from;
 	uint64_t to = job->orders_to < job->front_to ? job->orders_to : job->front_to;
-
 	long interruptions = job->front_interruptions + job->orders_interruptions;
-	struct plant_time priced, looked_up, held;
+	struct plant_time priced, looked_up, rebuilt, held;
 
 	to = to > from ? to : from;
 
 	priced = plant_log_overlap(&s->price, job->front_from, job->front_to);
 	looked_up = plant_log_overlap(&s->look_up, from, to);
-	held = plant_log_overlap(&s->rebuild, from, to);
+	rebuilt = plant_log_overlap(&s->rebuild, from, to);
 	job->took[PRICE] = plant_held(priced, job->front_interruptions);
 	job->took[LOOK_UP] = plant_held(looked_up, interruptions);
-	job->took[REBUILD] = job->took[NANOSLEEP] = plant_held(held, interruptions);
+	job->took[REBUILD] = job->took[NANOSLEEP] = plant_held(rebuilt, interruptions);
+	held = rebuilt;
 	held.low += looked_up.low;
-	job->took[ORDERS_WAIT] = plant_wait(to - from, held, job->orders_interruptions);
+	job->took[ORDERS_WAIT] = plant_wait(to - from, held, interruptions);
 	held.low += priced.low;
 	job->took[FRONT_WAIT] = plant_wait(job->front_to - job->front_from, held, job->front_interruptions);
 	truth_add(t, job->took);

@@ -204,6 +204,24 @@ static void sampled_callers_have_fewer_calls(void **state)
 	assert_near(f->session.closed[0].saved_ns, 180 * 31000.0 / (31000 + 875 + 350 + 200));
 }
 
+/* fold calls mix and log, each of which alone is below the threshold: 0.003 + 0.0004 + 0.004 + 0.0009 and
+ * 0.013 + 0.0001. log stays, and then goes with fold, which is called elsewhere. */
+static void what_may_matter_together_stays(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	f->r.effect = 0.26;
+	f->r.mean_ns = 1260;
+	f->factors[F_LOG].code_constant_high = 0.013;
+	assert_int_equal(choose(f, &expected), 2);
+	assert_string_equal(f->session.closed[0].name, "mix");
+	assert_string_equal(f->session.closed[1].name, "fold");
+	assert_near(f->session.closed[1].saved_ns, 180 * 5800.0 / 40000);
+	f->factors[F_LOG].code_constant_high = 0.0115;
+	assert_int_equal(choose(f, &expected), 3);
+}
+
 static void what_may_matter_stays(void **state)
 {
 	struct fixture *f = *state;
@@ -276,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_lies_beneath_goes_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_broken_down_function_is_closed_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sampled_callers_have_fewer_calls, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_may_matter_together_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_may_matter_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_closed_for_little, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wanted_stays, set_up, tear_down),
