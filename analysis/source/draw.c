@@ -18,10 +18,10 @@ size_t vprof_sources_draw(struct vprof_source *sources, size_t n_sources, size_t
 	if (n_all <= wanted)
 		return 0;
 	for (struct vprof_source *s = sources; s < sources + n_sources; s++) {
-		size_t n = 0, end = at + s->chosen.n;
+		size_t n = 0, end = at + s->chosen.n, drawn;
 
-		for (; k < wanted && drawn_of(k, n_all, wanted) < end; k++)
-			s->chosen.v[n++] = s->chosen.v[drawn_of(k, n_all, wanted) - at];
+		for (; k < wanted && (drawn = drawn_of(k, n_all, wanted)) < end; k++)
+			s->chosen.v[n++] = s->chosen.v[drawn - at];
 		s->chosen.n = n;
 		s->first = first;
 		first += n;

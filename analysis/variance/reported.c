@@ -80,10 +80,10 @@ static uint64_t unquestioned(const struct vprof_results *r)
 {
 	double all = 0, noticed;
 
-	for (size_t i = 0; i < r->n_nodes; i++)
-		all += vprof_node_kind_is_code(r->nodes[i].kind) ? (double)r->nodes[i].n_timed : 0;
 	if (!isfinite(r->cost_scale) || !(r->probe_ns > 0))
 		return r->n_complete;
+	for (size_t i = 0; i < r->n_nodes; i++)
+		all += vprof_node_kind_is_code(r->nodes[i].kind) ? (double)r->nodes[i].n_timed : 0;
 	noticed = NOTICED * r->mean_ns * all / r->probe_ns;
 	return noticed < (double)r->n_complete ? (uint64_t)noticed : r->n_complete;
 }

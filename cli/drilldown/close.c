@@ -172,8 +172,9 @@ static void find_callers(const struct closing *c, const struct vprof_probe *prob
 	}
 }
 
-/* Each alone cannot matter; do all that were closed beneath one function together? Their time becomes its own. */
-static int may_join(const struct closing *c, const struct vprof_probe *probe, double threshold)
+/* Each alone cannot matter, but the time of all that are closed beneath one function becomes its own. 1: together with
+ * this one, which counts from now on, they cannot matter either. */
+static int join(struct closing *c, const struct vprof_probe *probe, double threshold)
 {
 	double addend = addend_of(c, probe);
 
@@ -181,15 +182,9 @@ static int may_join(const struct closing *c, const struct vprof_probe *probe, do
 	for (size_t i = 0; i <= c->plan->n_probes; i++)
 		if (c->is_caller[i] && c->beneath[i] > 0 && !(c->beneath[i] + addend < threshold))
 			return 0;
-	return 1;
-}
-
-static void join(struct closing *c, const struct vprof_probe *probe)
-{
-	double addend = addend_of(c, probe);
-
 	for (size_t i = 0; i <= c->plan->n_probes; i++)
 		c->beneath[i] += c->is_caller[i] ? addend : 0;
+	return 1;
 }
 
 static int is_named(const struct vprof_name *name, const char *of, const char *display, const char *file)
@@ -280,9 +275,8 @@ static int close_costly(struct closing *c, struct vprof_session *s)
 			break;
 		bound = is_wanted(c, probe) ? INFINITY : bound_of(c, probe);
 		c->of_probe[probe - c->plan->probes] = -1;
-		if (!(bound < s->threshold) || !may_join(c, probe, s->threshold))
+		if (!(bound < s->threshold) || !join(c, probe, s->threshold))
 			continue;
-		join(c, probe);
 		if (close_one(c, s, probe, bound))
 			return VPROF_ERR_NOMEM;
 		n++;

@@ -13,7 +13,8 @@
  *
  * Where there are many intervals, a look draws LOOK_INTERVALS of them at random: how often the recording turned to the
  * plan often matters more to its bounds than how many requests a turn had, and where it does not, the round goes on for
- * longer. At a look that would end the round all of them are analysed, too, and must say the same. */
+ * longer. At a look that would end the round all of them are analysed, too, and must say the same. They are analysed
+ * once more when the round has ended, since the trace is complete only then. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -432,8 +433,10 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
 		rc = analyse(w, s, run, look_intervals(), looks, is_enough, &n_left, err);
-	if (!rc && *is_enough && n_left)
+	if (!rc && *is_enough && n_left) {
+		looks->n_same--; /* both analyses are one look */
 		rc = analyse(w, s, run, 0, looks, is_enough, &n_left, err);
+	}
 	r->n_looks++;
 	return rc;
 }

@@ -283,7 +283,14 @@ struct vprof_plan *hand_plan(int n)
 
 struct vprof_results *hand_analyze(const struct hand_trace *h, const struct vprof_plan *plan)
 {
-	const struct vprof_analyze_options o = { .trace_dir = h->dir, .plan = plan, .k = 3, .min_intervals = 2 };
+	return hand_analyze_most(h, plan, 0);
+}
+
+struct vprof_results *hand_analyze_most(const struct hand_trace *h, const struct vprof_plan *plan, size_t most)
+{
+	const struct vprof_analyze_options o = {
+		.trace_dir = h->dir, .plan = plan, .k = 3, .min_intervals = 2, .most_intervals = most
+	};
 	struct vprof_results *r = NULL;
 	struct vprof_error err = { "" };
 

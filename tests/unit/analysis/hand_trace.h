@@ -86,6 +86,8 @@ struct vprof_plan *hand_plan(int n);
 void hand_plan_function(struct vprof_plan *plan, uint32_t i, struct vprof_probe as);
 
 struct vprof_results *hand_analyze(const struct hand_trace *h, const struct vprof_plan *plan);
+/* ... of at most so many intervals; 0: of all. */
+struct vprof_results *hand_analyze_most(const struct hand_trace *h, const struct vprof_plan *plan, size_t most);
 
 /* First node with this name and parent (VPROF_NONE: any), NULL when there is none. */
 const struct vprof_node *hand_node(const struct vprof_results *r, const char *name, uint32_t parent);
