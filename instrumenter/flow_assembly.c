@@ -266,13 +266,16 @@ static int is_plain(const char *begin, const char *end)
 	return 1;
 }
 
-size_t vprof_flow_assembly_edit(const char *assembly, struct vprof_text *out)
+size_t vprof_flow_assembly_edit(struct vprof_text *assembly, struct vprof_text *out)
 {
-	const char *block, *rest = assembly;
+	const char *block, *rest = assembly->s ? assembly->s : "";
 	size_t n = 0;
 
-	if (strstr(assembly, ".intel_syntax")) {
-		vprof_text_add(out, assembly);
+	for (size_t i = 0; i < assembly->len; i++)
+		if (!assembly->s[i])
+			assembly->s[i] = ' ';
+	if (strstr(rest, ".intel_syntax")) {
+		vprof_text_add(out, rest);
 		return 0;
 	}
 	while ((block = strstr(rest, "#APP"))) {

@@ -9,8 +9,9 @@
 #include "common/text.h"
 
 /* Appends `assembly`, with these calls, to `out`; returns how many instructions were found. What cannot be read (Intel
- * syntax, memory of a thread's own, an instruction on 16 bytes) stays as it is. The text is whole lines. */
-size_t vprof_flow_assembly_edit(const char *assembly, struct vprof_text *out);
+ * syntax, memory of a thread's own, an instruction on 16 bytes) stays as it is. The text is whole lines. Zero bytes in
+ * it, which clang writes into comments, become blanks. */
+size_t vprof_flow_assembly_edit(struct vprof_text *assembly, struct vprof_text *out);
 
 /* Could the text of a source have such instructions? */
 int vprof_flow_assembly_is_likely(const char *source);

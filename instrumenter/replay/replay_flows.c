@@ -147,7 +147,7 @@ static int assemble(struct vprof_replayer *r, struct vprof_unit *unit, const cha
 	char **argv = NULL;
 
 	vprof_text_addf(&path, "%s.s", made);
-	if (!rc && vprof_flow_assembly_edit(text.s ? text.s : "", &edited))
+	if (!rc && vprof_flow_assembly_edit(&text, &edited))
 		vprof_text_add(&unit->messages, "  atomic instructions of its inline assembly are told\n");
 	if (!rc && !path.failed && !edited.failed)
 		argv = vprof_assemble_command(unit, path.s, made);
