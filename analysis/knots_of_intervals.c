@@ -28,6 +28,8 @@ static int take_over(struct vprof_results *r, const struct vprof_waits_results *
 		     const struct vprof_timeline *timeline)
 {
 	const char *names[VPROF_KNOT_TIMES_MAX];
+	struct vprof_knot_wait_index waits;
+	int code;
 
 	r->knots = calloc(times->n_knots + 1, sizeof *r->knots);
 	if (!r->knots)
@@ -48,9 +50,13 @@ static int take_over(struct vprof_results *r, const struct vprof_waits_results *
 							      .if_constant_low = x->if_constant_low,
 							      .if_constant_high = x->if_constant_high };
 	}
-	if (r->n_knots == times->n_knots)
-		vprof_knot_parts_fill(r, times, timeline, names);
-	return vprof_knot_locks_fill(r, times, timeline);
+	code = vprof_knot_wait_index_make(&waits, times, timeline);
+	if (!code && r->n_knots == times->n_knots)
+		vprof_knot_parts_fill(r, times->n_knots, &waits, names);
+	if (!code)
+		code = vprof_knot_locks_fill(r, &waits);
+	vprof_knot_wait_index_release(&waits);
+	return code;
 }
 
 /* Only the probes know of spin waits and false wake-ups. */

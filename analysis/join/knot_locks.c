@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/join/knot_parts.h"
-
 #define LOCKS_MAX 8
 #define PART_MIN 0.001 /* of a knot's time: lighter ones are left out */
 
@@ -43,20 +41,11 @@ static struct vprof_knot_lock lock_of(const struct vprof_results *r, uint32_t no
 }
 
 /* What of the node's mean passes through knot k. */
-static double through(const struct vprof_results *r, const struct vprof_knot_times *times,
-		      const struct vprof_timeline *timeline, uint32_t node, size_t k)
+static double through(const struct vprof_results *r, const struct vprof_knot_wait_index *waits, uint32_t node, size_t k)
 {
-	double all = 0, passed = 0;
+	struct vprof_knot_wait_sums sums = vprof_knot_waits_of_node(waits, &r->nodes[node]);
 
-	for (size_t i = 0; i < times->waits.n; i++) {
-		const struct vprof_knot_wait *w = &times->waits.v[i];
-
-		if (!vprof_knot_wait_is_of_node(w, &r->nodes[node], timeline))
-			continue;
-		all += (double)w->ticks;
-		passed += (double)w->through_ticks[k];
-	}
-	return all > 0 ? r->nodes[node].mean_ns * passed / all : 0;
+	return sums.ticks > 0 ? r->nodes[node].mean_ns * sums.through_ticks[k] / sums.ticks : 0;
 }
 
 static int by_part(const void *a, const void *b)
@@ -76,8 +65,7 @@ static int is_same(const struct vprof_knot_lock *a, const struct vprof_knot_lock
 	       !strcmp(a->name, b->name);
 }
 
-int vprof_knot_locks_fill(struct vprof_results *r, const struct vprof_knot_times *times,
-			  const struct vprof_timeline *timeline)
+int vprof_knot_locks_fill(struct vprof_results *r, const struct vprof_knot_wait_index *waits)
 {
 	for (size_t k = 0; k < r->n_knots; k++) {
 		struct vprof_knot_lock *locks = calloc(r->n_nodes + 1, sizeof *locks);
@@ -88,7 +76,7 @@ int vprof_knot_locks_fill(struct vprof_results *r, const struct vprof_knot_times
 			return VPROF_ERR_NOMEM;
 		r->knots[k].locks = locks;
 		for (uint32_t i = 1; i < r->n_nodes; i++) {
-			double passed = is_own_wait(r, i) ? through(r, times, timeline, i, k) : 0;
+			double passed = is_own_wait(r, i) ? through(r, waits, i, k) : 0;
 			struct vprof_knot_lock lock;
 			size_t at = 0;
 

@@ -2,8 +2,6 @@
 #include "analysis/join/knot_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOSTLY 0.5
 
@@ -33,51 +31,32 @@ static uint32_t own_wait(const struct vprof_results *r, uint32_t node)
 	return VPROF_NONE;
 }
 
-int vprof_knot_wait_is_of_node(const struct vprof_knot_wait *w, const struct vprof_node *n,
-			       const struct vprof_timeline *timeline)
-{
-	if (w->name == VPROF_NONE || n->kind == VPROF_NODE_QUEUED)
-		return w->name == VPROF_NONE && n->kind == VPROF_NODE_QUEUED;
-	if (strcmp(timeline->names[w->name], n->name) && strcmp(timeline->names[w->name], n->display))
-		return 0;
-	if (!strcmp(n->object, "several"))
-		return w->object != 0;
-	return w->object == strtoull(n->object, NULL, 16);
-}
-
-static void add_node(const struct vprof_results *r, const struct vprof_knot_times *times,
-		     const struct vprof_timeline *timeline, uint32_t node, struct sums *sums)
+static void add_node(const struct vprof_results *r, size_t n_knots, const struct vprof_knot_wait_index *waits,
+		     uint32_t node, struct sums *sums)
 {
 	uint32_t wait = own_wait(r, node);
-	double all = 0, through[VPROF_KNOT_TIMES_MAX] = { 0 };
+	struct vprof_knot_wait_sums of_wait;
 
 	sums->mean_ns += r->nodes[node].mean_ns;
-	for (size_t i = 0; wait != VPROF_NONE && i < times->waits.n; i++) {
-		const struct vprof_knot_wait *w = &times->waits.v[i];
-
-		if (!vprof_knot_wait_is_of_node(w, &r->nodes[wait], timeline))
-			continue;
-		all += (double)w->ticks;
-		for (size_t k = 0; k < times->n_knots; k++)
-			through[k] += (double)w->through_ticks[k];
-	}
-	if (all <= 0)
+	if (wait == VPROF_NONE)
+		return;
+	of_wait = vprof_knot_waits_of_node(waits, &r->nodes[wait]);
+	if (of_wait.ticks <= 0)
 		return;
 	sums->waits_ns += r->nodes[node].mean_ns;
-	for (size_t k = 0; k < times->n_knots; k++)
-		sums->through[k] += r->nodes[node].mean_ns * through[k] / all;
+	for (size_t k = 0; k < n_knots; k++)
+		sums->through[k] += r->nodes[node].mean_ns * of_wait.through_ticks[k] / of_wait.ticks;
 }
 
-static void tell(const struct sums *sums, const struct vprof_knot_times *times, const char *const *names,
-		 const char **knot, double *part)
+static void tell(const struct sums *sums, size_t n_knots, const char *const *names, const char **knot, double *part)
 {
 	size_t most = 0;
 
 	*knot = "";
 	*part = NAN;
-	if (!(sums->waits_ns > 0 && sums->mean_ns > 0) || !times->n_knots)
+	if (!(sums->waits_ns > 0 && sums->mean_ns > 0) || !n_knots)
 		return;
-	for (size_t k = 1; k < times->n_knots; k++)
+	for (size_t k = 1; k < n_knots; k++)
 		if (sums->through[k] > sums->through[most])
 			most = k;
 	*part = sums->through[most] / sums->mean_ns;
@@ -97,23 +76,23 @@ void vprof_knot_parts_clear(struct vprof_results *r)
 	}
 }
 
-void vprof_knot_parts_fill(struct vprof_results *r, const struct vprof_knot_times *times,
-			   const struct vprof_timeline *timeline, const char *const *names)
+void vprof_knot_parts_fill(struct vprof_results *r, size_t n_knots, const struct vprof_knot_wait_index *waits,
+			   const char *const *names)
 {
 	for (size_t i = 0; i < r->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
 		struct sums sums = { 0 };
 
 		for (size_t k = 0; f->kind == VPROF_FACTOR_VARIANCE && k < f->n_nodes; k++)
-			add_node(r, times, timeline, f->nodes[k], &sums);
-		tell(&sums, times, names, &f->knot, &f->knot_part);
+			add_node(r, n_knots, waits, f->nodes[k], &sums);
+		tell(&sums, n_knots, names, &f->knot, &f->knot_part);
 	}
 	for (size_t i = 0; i < r->n_causes; i++) {
 		struct vprof_cause *c = &r->causes[i];
 		struct sums sums = { 0 };
 
 		for (size_t k = 0; k < c->n_nodes; k++)
-			add_node(r, times, timeline, c->nodes[k], &sums);
-		tell(&sums, times, names, &c->knot, &c->knot_part);
+			add_node(r, n_knots, waits, c->nodes[k], &sums);
+		tell(&sums, n_knots, names, &c->knot, &c->knot_part);
 	}
 }

@@ -92,7 +92,8 @@ extern const char *const vprof_layer_kind_names[VPROF_LAYER_KINDS];
 extern const char *const vprof_party_kind_names[VPROF_PARTY_KINDS];
 extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 
-/* A member of an object, as results.json has them: NaN and infinity are null, NULL is "". 0 without memory. */
+/* A member of an object, as results.json has them: NaN and infinity are null, NULL is "". The key must outlive the
+ * object. 0 without memory. */
 int vprof_json_add_number(cJSON *o, const char *key, double x);
 int vprof_json_add_string(cJSON *o, const char *key, const char *s);
 

@@ -48,14 +48,23 @@ const char *const vprof_shown_kind_names[] = {
 	[VPROF_SHOWN_CALL] = "call",
 };
 
+static int add(cJSON *o, const char *key, cJSON *item)
+{
+	if (item && !cJSON_AddItemToObjectCS(o, key, item)) {
+		cJSON_Delete(item);
+		item = NULL;
+	}
+	return item != NULL;
+}
+
 int vprof_json_add_number(cJSON *o, const char *key, double x)
 {
-	return isfinite(x) ? cJSON_AddNumberToObject(o, key, x) != NULL : cJSON_AddNullToObject(o, key) != NULL;
+	return add(o, key, isfinite(x) ? cJSON_CreateNumber(x) : cJSON_CreateNull());
 }
 
 int vprof_json_add_string(cJSON *o, const char *key, const char *s)
 {
-	return cJSON_AddStringToObject(o, key, s ? s : "") != NULL;
+	return add(o, key, cJSON_CreateString(s ? s : ""));
 }
 
 cJSON *vprof_json_add_object(cJSON *array)
