@@ -11,10 +11,11 @@
  * at each with at most 5 % by the bootstrap; with the five looks of a minute that is at most 4 x 5 %, and far less
  * where data that are new are independent of those before. At longest_s the round ends as it is.
  *
- * Where there are many intervals, a look draws LOOK_INTERVALS of them at random: how often the recording turned to the
- * plan often matters more to its bounds than how many requests a turn had, and where it does not, the round goes on for
- * longer. At a look that would end the round all of them are analysed, too, and must say the same. They are analysed
- * once more when the round has ended, since the trace is complete only then. */
+ * Where there are many intervals, a look draws LOOK_INTERVALS of them at random, or as many as have LOOK_RECORDS
+ * records, but LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to its bounds than how
+ * many requests a turn had, and where it does not, the round goes on for longer. At a look that would end the round all
+ * of them are analysed, too, and must say the same. They are analysed once more when the round has ended, since the
+ * trace is complete only then. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -40,6 +41,8 @@
 
 #define LOOKS_MAX 16
 #define LOOK_INTERVALS 50000
+#define LOOK_INTERVALS_MIN 1000
+#define LOOK_RECORDS 10000000
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
@@ -166,6 +169,7 @@ struct looks {
 	char *choice; /* of the last look, NULL: none */
 	int n_same;   /* looks in succession with that choice */
 	double next_s;
+	double records; /* of an interval on average, 0: not known yet */
 };
 
 /* 1: the round may end. */
@@ -193,13 +197,16 @@ static uint64_t turn_ns(void)
 	return ms <= 60000 ? ms * UINT64_C(1000000) : 0;
 }
 
-/* VPROF_LIVE_LOOK_INTERVALS: how many are drawn for a look. */
-static size_t look_intervals(void)
+/* How many are drawn for a look: VPROF_LIVE_LOOK_INTERVALS, or less where each takes long to analyse. */
+static size_t look_intervals(const struct looks *looks)
 {
 	const char *text = getenv("VPROF_LIVE_LOOK_INTERVALS");
-	unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+	unsigned long asked = text ? strtoul(text, NULL, 10) : 0;
+	size_t n = asked ? asked : LOOK_INTERVALS, of_records = LOOK_INTERVALS_MIN;
 
-	return n ? n : LOOK_INTERVALS;
+	if (looks->records * LOOK_INTERVALS_MIN < LOOK_RECORDS)
+		of_records = looks->records > 1 ? (size_t)(LOOK_RECORDS / looks->records) : LOOK_RECORDS;
+	return n < of_records ? n : of_records;
 }
 
 static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,
@@ -416,6 +423,8 @@ static int analyse(struct vprof_workspace *w, struct vprof_session *s, const cha
 	if (!rc && judge(looks, results, s, is_enough))
 		rc = vprof_error_no_memory(err);
 	*n_left = rc ? 0 : results->n_not_drawn;
+	if (!rc && vprof_results_n_all(results))
+		looks->records = (double)results->n_records / (double)vprof_results_n_all(results);
 	vprof_results_free(results);
 	return rc;
 }
@@ -432,7 +441,7 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 		return VPROF_OK; /* the command ended; the round is as it is */
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
-		rc = analyse(w, s, run, look_intervals(), looks, is_enough, &n_left, err);
+		rc = analyse(w, s, run, look_intervals(looks), looks, is_enough, &n_left, err);
 	if (!rc && *is_enough && n_left) {
 		looks->n_same--; /* both analyses are one look */
 		rc = analyse(w, s, run, 0, looks, is_enough, &n_left, err);
