@@ -20,14 +20,14 @@ static struct vprof_knot_wait_sums sums_of(const struct vprof_knot_wait *w, size
 	return sums;
 }
 
-static int push(struct vprof_knot_wait_index *index, const char *name, uint64_t object,
+static int push(struct vprof_knot_wait_index *index, const char *name, int is_any, uint64_t object,
 		const struct vprof_knot_wait_sums *sums)
 {
 	struct vprof_knot_wait_group *group = VPROF_PUSH(&index->groups);
 
 	if (!group)
 		return VPROF_ERR_NOMEM;
-	*group = (struct vprof_knot_wait_group){ name, object, *sums };
+	*group = (struct vprof_knot_wait_group){ name, is_any, object, *sums };
 	return VPROF_OK;
 }
 
@@ -36,6 +36,7 @@ static int by_name(const void *a, const void *b)
 	const struct vprof_knot_wait_group *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
+	order = order ? order : x->is_any - y->is_any;
 	return order ? order : (x->object > y->object) - (x->object < y->object);
 }
 
@@ -55,8 +56,7 @@ int vprof_knot_wait_index_make(struct vprof_knot_wait_index *index, const struct
 			continue;
 		}
 		name = timeline->names[w->name];
-		if (push(index, name, w->object, &sums) ||
-		    (w->object && push(index, name, VPROF_KNOT_ANY_OBJECT, &sums)))
+		if (push(index, name, 0, w->object, &sums) || (w->object && push(index, name, 1, 0, &sums)))
 			return VPROF_ERR_NOMEM;
 	}
 	if (index->groups.n && vprof_array_sort(index->groups.v, index->groups.n, sizeof *index->groups.v, by_name))
@@ -78,13 +78,11 @@ void vprof_knot_wait_index_release(struct vprof_knot_wait_index *index)
 	VPROF_ARRAY_RELEASE(&index->groups);
 }
 
-static void add_found(const struct vprof_knot_wait_index *index, const char *name, uint64_t object,
+static void add_found(const struct vprof_knot_wait_index *index, const struct vprof_knot_wait_group *wanted,
 		      struct vprof_knot_wait_sums *to)
 {
-	const struct vprof_knot_wait_group wanted = { .name = name, .object = object };
 	const struct vprof_knot_wait_group *found =
-		index->groups.n ? bsearch(&wanted, index->groups.v, index->groups.n, sizeof *index->groups.v, by_name) :
-				  NULL;
+		index->groups.n ? bsearch(wanted, index->groups.v, index->groups.n, sizeof *wanted, by_name) : NULL;
 
 	if (found)
 		add(to, &found->sums);
@@ -93,14 +91,16 @@ static void add_found(const struct vprof_knot_wait_index *index, const char *nam
 struct vprof_knot_wait_sums vprof_knot_waits_of_node(const struct vprof_knot_wait_index *index,
 						     const struct vprof_node *n)
 {
+	struct vprof_knot_wait_group wanted = { .name = n->name, .is_any = !strcmp(n->object, "several") };
 	struct vprof_knot_wait_sums sums = { 0 };
-	uint64_t object;
 
 	if (n->kind == VPROF_NODE_QUEUED)
 		return index->queued;
-	object = !strcmp(n->object, "several") ? VPROF_KNOT_ANY_OBJECT : strtoull(n->object, NULL, 16);
-	add_found(index, n->name, object, &sums);
+	if (!wanted.is_any)
+		wanted.object = strtoull(n->object, NULL, 16);
+	add_found(index, &wanted, &sums);
+	wanted.name = n->display;
 	if (strcmp(n->name, n->display))
-		add_found(index, n->display, object, &sums);
+		add_found(index, &wanted, &sums);
 	return sums;
 }

@@ -12,17 +12,17 @@ struct vprof_knot_wait_sums {
 	double through_ticks[VPROF_KNOT_TIMES_MAX];
 };
 
-/* The waits of one function for one object; object is VPROF_KNOT_ANY_OBJECT: for all that threads end. */
-#define VPROF_KNOT_ANY_OBJECT UINT64_MAX
+/* The waits of one function for one object, or for any that is not 0. */
 struct vprof_knot_wait_group {
 	const char *name;
-	uint64_t object;
+	int is_any;
+	uint64_t object; /* 0 when is_any */
 	struct vprof_knot_wait_sums sums;
 };
 
 struct vprof_knot_wait_index {
 	struct vprof_knot_wait_sums queued;
-	VPROF_ARRAY(struct vprof_knot_wait_group) groups; /* by name, object */
+	VPROF_ARRAY(struct vprof_knot_wait_group) groups; /* by name, is_any, object */
 };
 
 /* Names are those of the timeline, which must outlive the index. OK or NOMEM; to be released in any case. */

@@ -85,16 +85,14 @@ static void reported_figures(const struct widening *w, double *share, double *co
 	}
 }
 
-/* The share of a pair in other results of the tree: 0 where one of the two does not vary. Of very many siblings only
- * those that vary most are paired, which may be others there: what is not known there stays as it is. */
+/* The share of a pair in other results of the tree. Of very many siblings only those that vary most are paired, which
+ * may be others there: what is not known there stays as it is. */
 static double pair_share(const struct vprof_results *other, const struct vprof_covariance *c)
 {
 	size_t at = vprof_results_covariance(other, c->a, c->b);
 	const struct vprof_covariance *found = at < other->n_covariances ? &other->covariances[at] : c;
 
-	if (found->a == c->a && found->b == c->b)
-		return found->share;
-	return other->nodes[c->a].var_ns2 > 0 && other->nodes[c->b].var_ns2 > 0 ? c->share : 0;
+	return found->a == c->a && found->b == c->b ? found->share : c->share;
 }
 
 static double factor_share(const struct vprof_results *r, const struct vprof_results *other,

@@ -458,7 +458,7 @@ static int fill_covariances(struct computation *c)
 					v->cov_ns2 -= c->comoments[pair].noise / (double)c->tree->n_intervals;
 				v->share = total > 0 ? 2 * v->cov_ns2 / total : 0;
 				v->r = product > 0 ? v->cov_ns2 / product : 0;
-				r->n_covariances += v->cov_ns2 != 0; /* most are 0 in trees of 100,000s of nodes */
+				r->n_covariances++;
 			}
 		}
 	}

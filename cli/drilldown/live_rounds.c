@@ -11,11 +11,11 @@
  * at each with at most 5 % by the bootstrap; with the five looks of a minute that is at most 4 x 5 %, and far less
  * where data that are new are independent of those before. At longest_s the round ends as it is.
  *
- * Where there are many intervals, a look draws LOOK_INTERVALS of them at random, or as many as have LOOK_RECORDS
- * records, but LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to its bounds than how
- * many requests a turn had, and where it does not, the round goes on for longer. At a look that would end the round all
- * of them are analysed, too, and must say the same. They are analysed once more when the round has ended, since the
- * trace is complete only then. */
+ * Where there are many intervals, a look draws LOOK_INTERVALS of them at random, or fewer where these have more than
+ * LOOK_RECORDS records, at least LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to
+ * its bounds than how many requests a turn had, and where it does not, the round goes on for longer. At a look that
+ * would end the round all of them are analysed, too, and must say the same. They are analysed once more when the round
+ * has ended, since the trace is complete only then. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -197,16 +197,18 @@ static uint64_t turn_ns(void)
 	return ms <= 60000 ? ms * UINT64_C(1000000) : 0;
 }
 
-/* How many are drawn for a look: VPROF_LIVE_LOOK_INTERVALS, or less where each takes long to analyse. */
+/* How many are drawn for a look; VPROF_LIVE_LOOK_INTERVALS says otherwise. */
 static size_t look_intervals(const struct looks *looks)
 {
 	const char *text = getenv("VPROF_LIVE_LOOK_INTERVALS");
 	unsigned long asked = text ? strtoul(text, NULL, 10) : 0;
-	size_t n = asked ? asked : LOOK_INTERVALS, of_records = LOOK_INTERVALS_MIN;
+	size_t n = LOOK_INTERVALS;
 
-	if (looks->records * LOOK_INTERVALS_MIN < LOOK_RECORDS)
-		of_records = looks->records > 1 ? (size_t)(LOOK_RECORDS / looks->records) : LOOK_RECORDS;
-	return n < of_records ? n : of_records;
+	if (asked)
+		return asked;
+	if (looks->records * LOOK_INTERVALS > LOOK_RECORDS)
+		n = (size_t)(LOOK_RECORDS / looks->records);
+	return n < LOOK_INTERVALS_MIN ? LOOK_INTERVALS_MIN : n;
 }
 
 static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,

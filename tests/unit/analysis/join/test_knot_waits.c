@@ -14,25 +14,28 @@
 #include "analysis/join/knot_waits.h"
 
 #define N_NAMES 6
-#define N_OBJECTS 4 /* 0 is that of no thread */
+#define N_OBJECTS 4 /* of waits; a node may have several */
 #define N_WAITS 200
 #define N_KNOTS 2
 
 static const char *const texts[N_NAMES] = { "lock", "unlock", "pool::lock", "", "several", "wait" };
 
-static void spell(uint64_t object, char text[24])
+/* 0: of a wait that no thread ends. */
+static const uint64_t objects[N_OBJECTS] = { 0, 1, 0x7fff12345678, UINT64_MAX };
+
+static void spell(size_t object, char text[24])
 {
 	if (object == N_OBJECTS)
 		strcpy(text, "several");
-	else if (object)
-		snprintf(text, 24, "%llx", (unsigned long long)object);
+	else if (objects[object])
+		snprintf(text, 24, "%llx", (unsigned long long)objects[object]);
 	else
 		*text = 0;
 }
 
 /* Waits whose name is one of the node's two, for the node's object; of "several" any but 0. */
 static struct vprof_knot_wait_sums by_hand(const struct vprof_knot_times *times, const struct vprof_node *n,
-					   uint64_t object)
+					   size_t object)
 {
 	struct vprof_knot_wait_sums sums = { 0 };
 
@@ -44,7 +47,7 @@ static struct vprof_knot_wait_sums by_hand(const struct vprof_knot_times *times,
 			is_it = is_queued && n->kind == VPROF_NODE_QUEUED;
 		else
 			is_it = (!strcmp(texts[w->name], n->name) || !strcmp(texts[w->name], n->display)) &&
-				(object == N_OBJECTS ? w->object != 0 : w->object == object);
+				(object == N_OBJECTS ? w->object != 0 : w->object == objects[object]);
 		if (!is_it)
 			continue;
 		sums.ticks += (double)w->ticks;
@@ -55,7 +58,7 @@ static struct vprof_knot_wait_sums by_hand(const struct vprof_knot_times *times,
 }
 
 static void check_node(const struct vprof_knot_times *times, const struct vprof_knot_wait_index *index,
-		       enum vprof_node_kind kind, size_t name, size_t display, uint64_t object)
+		       enum vprof_node_kind kind, size_t name, size_t display, size_t object)
 {
 	char text[24];
 	struct vprof_node n = { .kind = kind, .name = texts[name], .display = texts[display], .object = text };
@@ -80,7 +83,7 @@ static void check(size_t n_waits)
 
 		assert_non_null(w);
 		w->name = i % 7 == 6 ? VPROF_NONE : (uint32_t)(vprof_mix(i) % N_NAMES);
-		w->object = vprof_mix(i + 1000) % N_OBJECTS;
+		w->object = objects[vprof_mix(i + 1000) % N_OBJECTS];
 		w->ticks = 1 + vprof_mix(i + 2000) % 1000;
 		for (size_t k = 0; k < N_KNOTS; k++)
 			w->through_ticks[k] = (int64_t)(vprof_mix(i + 3000 + k) % w->ticks);
@@ -88,7 +91,7 @@ static void check(size_t n_waits)
 	assert_int_equal(vprof_knot_wait_index_make(&index, &times, &timeline), VPROF_OK);
 	for (size_t name = 0; name < N_NAMES; name++)
 		for (size_t display = 0; display < N_NAMES; display++)
-			for (uint64_t object = 0; object <= N_OBJECTS; object++) {
+			for (size_t object = 0; object <= N_OBJECTS; object++) {
 				check_node(&times, &index, VPROF_NODE_WAIT, name, display, object);
 				check_node(&times, &index, VPROF_NODE_QUEUED, name, display, object);
 			}
