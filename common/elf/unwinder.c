@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
 #include "common/elf/unwinder.h"
 
 #include <elfutils/libdwfl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define ANY_PID 1 /* libdwfl wants one */
 #define READS_MAX 64
@@ -38,8 +41,57 @@ static int find_no_debug_file(Dwfl_Module *module, void **user, const char *name
 	return -1;
 }
 
-static const Dwfl_Callbacks file_callbacks = { .find_elf = dwfl_linux_proc_find_elf,
-					       .find_debuginfo = find_no_debug_file };
+/* The kernel's code in each process, without a file: a copy of this process's own, which is that of all of its kind. */
+static struct {
+	pthread_once_t once;
+	char *image;
+	size_t n;
+} vdso = { .once = PTHREAD_ONCE_INIT };
+
+static void copy_vdso(void)
+{
+	const char *mapped = (const char *)getauxval(AT_SYSINFO_EHDR);
+	Elf64_Ehdr header;
+
+	if (!mapped)
+		return;
+	memcpy(&header, mapped, sizeof header);
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return;
+	vdso.n = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize; /* sections are told of last */
+	vdso.image = malloc(vdso.n);
+	if (vdso.image)
+		memcpy(vdso.image, mapped, vdso.n);
+}
+
+/* Without its tables, what was interrupted in it would be followed by frame pointers, which in its first and last
+ * instructions are those of its callers: functions would be missing from a stack that looks whole. */
+static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, char **file, Elf **elf)
+{
+	if (strncmp(name, "[vdso", 5))
+		return dwfl_linux_proc_find_elf(module, user, name, base, file, elf);
+	pthread_once(&vdso.once, copy_vdso);
+	*elf = vdso.image ? elf_memory(vdso.image, vdso.n) : NULL;
+	return -1;
+}
+
+static const Dwfl_Callbacks file_callbacks = { .find_elf = find_elf, .find_debuginfo = find_no_debug_file };
+
+/* libdwfl takes only what has a file from maps. */
+static void report_vdso(Dwfl *dwfl, const char *maps, size_t n)
+{
+	static const char name[] = "[vdso]";
+	const char *at = memmem(maps, n, name, sizeof name - 1), *line = at;
+	char range[64] = "";
+	unsigned long start, end;
+
+	while (line && line > maps && line[-1] != '\n')
+		line--;
+	if (line)
+		memcpy(range, line, (size_t)(at - line) < sizeof range ? (size_t)(at - line) : sizeof range - 1);
+	if (sscanf(range, "%lx-%lx ", &start, &end) == 2)
+		dwfl_report_module(dwfl, name, start, end);
+}
 
 struct vprof_unwinder *vprof_unwinder_new(const char *maps, size_t n)
 {
@@ -53,6 +105,7 @@ struct vprof_unwinder *vprof_unwinder_new(const char *maps, size_t n)
 	if (u && u->dwfl) {
 		dwfl_report_begin(u->dwfl);
 		failed = dwfl_linux_proc_maps_report(u->dwfl, f);
+		report_vdso(u->dwfl, maps, n);
 		failed |= dwfl_report_end(u->dwfl, NULL, NULL);
 	}
 	if (f)

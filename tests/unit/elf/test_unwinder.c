@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where stacks end: by this process's own mappings, with stacks made by hand. */
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <setjmp.h>
@@ -76,11 +77,41 @@ static void test_cut(void **state)
 	vprof_unwinder_free(u);
 }
 
+/* In the first instruction of a function of the kernel's page, bp is its caller's, whatever that keeps in it: here the
+ * place of an older frame. Whoever follows it misses those in between. */
+static void test_vdso(void **state)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *entry = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+	const uint64_t sp = 0x7ff000000000;
+	const uint64_t memory[8] = { (uint64_t)(uintptr_t)unwind + 1,  0, 0, 0, sp + 48,
+				     (uint64_t)(uintptr_t)open_own + 1 };
+	const struct vprof_stack_copy copy = { .ip = (uint64_t)(uintptr_t)entry,
+					       .sp = sp,
+					       .bp = sp + 32,
+					       .memory = (const unsigned char *)memory,
+					       .n_bytes = sizeof memory };
+	uint64_t addresses[MOST] = { 0 };
+	size_t places[MOST];
+	struct vprof_unwinder *u = open_own();
+
+	(void)state;
+	assert_non_null(u);
+	if (entry) {
+		assert_true(vprof_unwinder_unwind(u, &copy, addresses, places, MOST).n >= 2);
+		assert_int_equal(addresses[1], memory[0]);
+	}
+	vprof_unwinder_free(u);
+	if (vdso)
+		dlclose(vdso);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_begin_of_process),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_vdso),
 	};
 
 #ifndef __x86_64__
