@@ -6,8 +6,8 @@
 #include "analysis/join/knot_waits.h"
 #include "analysis/results/results.h"
 
-/* Fills locks of r's knots, from the waits of intervals' own threads in its tree. What
- * a node shares with others of its name and object is divided by their means. OK or NOMEM. */
+/* Fills locks of r's knots, from the waits of intervals' own threads in its tree. What a node shares with others of its
+ * name and object is divided by their means. OK or NOMEM. */
 int vprof_knot_locks_fill(struct vprof_results *r, const struct vprof_knot_wait_index *waits);
 
 #endif
