@@ -37,42 +37,76 @@ static int same_functions(const struct judged *a, const struct judged *b)
 	return same_function(&a->producer, &b->producer) && same_function(&a->consumer, &b->consumer);
 }
 
+static int is_of(const struct answer *a, size_t i, size_t k)
+{
+	return same_functions(&a->judged[i], &a->judged[k]) &&
+	       a->pairs.pairs.v[i].is_event == a->pairs.pairs.v[k].is_event;
+}
+
+/* Of the pairs with the functions of this one: pointers and copied ranges are judged separately. Without their roles.
+ */
+static struct vprof_flow_pair sum_of(const struct answer *a, size_t i)
+{
+	struct vprof_flow_pair sum = { .is_event = a->pairs.pairs.v[i].is_event };
+
+	for (size_t k = 0; k < a->pairs.pairs.n; k++) {
+		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
+
+		if (!is_of(a, i, k) || pair->is_range != a->pairs.pairs.v[i].is_range)
+			continue;
+		sum.n_flows += pair->n_flows;
+		sum.n_allocator += pair->n_allocator;
+		sum.n_again += pair->n_again;
+		sum.n_again_others += pair->n_again_others;
+		sum.n_own += pair->n_own;
+		sum.n_filled += pair->n_filled;
+		sum.n_passed_on += pair->n_passed_on;
+	}
+	return sum;
+}
+
+static int functions_have(const struct answer *a, size_t i, enum vprof_flow_verdict verdict)
+{
+	for (size_t k = 0; k < a->pairs.pairs.n; k++)
+		if (a->judged[k].verdict == verdict && is_of(a, i, k))
+			return 1;
+	return 0;
+}
+
 /* What is rare at each pair may be enough in sum over the pairs of its functions; and a pair that is rare belongs to
  * what its functions do otherwise. What seems to be taken again and again may be one taking at two places, a load and
- * the exchange that follows it. Of the sum, pointers and copied ranges are judged separately; where one of them is a
- * flow, the other one's rare ones are of it. */
+ * the exchange that follows it. Where pointers or copied ranges are a flow, the other ones' rare ones are of it. */
 static void judge_rare(struct answer *a)
 {
-	size_t n = a->pairs.pairs.n;
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
 		struct judged *rare = &a->judged[i];
-		struct vprof_flow_pair sum = { 0 };
-		int is_flow = 0;
+		struct vprof_flow_pair sum;
+		int is_flow;
 
 		if (rare->verdict != VPROF_FLOW_FEW && rare->verdict != VPROF_FLOW_STATE)
 			continue;
-		for (size_t k = 0; k < n; k++) {
-			const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
-
-			if (!same_functions(rare, &a->judged[k]) || pair->is_event != a->pairs.pairs.v[i].is_event)
-				continue;
-			is_flow |= a->judged[k].verdict == VPROF_FLOW_FLOW;
-			if (pair->is_range != a->pairs.pairs.v[i].is_range)
-				continue;
-			sum.is_event = pair->is_event;
-			sum.n_flows += pair->n_flows;
-			sum.n_allocator += pair->n_allocator;
-			sum.n_again += pair->n_again;
-			sum.n_again_others += pair->n_again_others;
-			sum.n_own += pair->n_own;
-			sum.n_filled += pair->n_filled;
-			sum.n_passed_on += pair->n_passed_on;
-		}
+		sum = sum_of(a, i);
+		is_flow = functions_have(a, i, VPROF_FLOW_FLOW);
 		if (rare->verdict == VPROF_FLOW_FEW ?
 			    is_flow || (vprof_flow_judge(&sum) == VPROF_FLOW_FLOW && !sum.n_own) :
 			    is_flow && vprof_flow_judge(&sum) == VPROF_FLOW_FLOW)
 			rare->verdict = VPROF_FLOW_FLOW;
+	}
+}
+
+/* The links of a list are as many pairs as they are stored at places. Where one of them tells that its objects may only
+ * go back to a pool, and so does the sum, the others do not know better. */
+static void judge_links(struct answer *a)
+{
+	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
+		struct vprof_flow_pair sum;
+
+		if (a->judged[i].verdict != VPROF_FLOW_FLOW || a->pairs.pairs.v[i].is_event ||
+		    !functions_have(a, i, VPROF_FLOW_UNDECIDED))
+			continue;
+		sum = sum_of(a, i);
+		if (vprof_flow_judge(&sum) == VPROF_FLOW_UNDECIDED)
+			a->judged[i].verdict = VPROF_FLOW_UNDECIDED;
 	}
 }
 
@@ -277,6 +311,8 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 			leave_out_loop(&a->judged[i]);
 	if (!rc)
 		judge_rare(a);
+	if (!rc)
+		judge_links(a);
 	if (!rc)
 		rc = group(a, err);
 	if (!rc)

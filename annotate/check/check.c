@@ -196,10 +196,10 @@ static void add_task(struct check *c, const struct vprof_expr *e, enum vprof_exp
 				f->display);
 			return;
 		}
-		if (strcmp(f->lang, "c")) {
+		if (!vprof_facts_return_can_be_examined(c->facts, f)) {
 			finding(c, VPROF_FINDING_ERROR, e->place,
-				"$return is only available in C functions, and %s is C++; use vprof.h in the code",
-				f->display);
+				"$return: %s returns %s, which cannot be examined (that takes C++11 or later and a named type); annotate a caller or a callee instead",
+				f->display, f->returns);
 			return;
 		}
 	}

@@ -157,7 +157,7 @@ static const char *dequeued_item(struct vprof_discovery *d, const struct vprof_f
 	const struct vprof_parameter *list;
 	size_t n;
 
-	if (!strcmp(f->return_kind, "scalar") && strchr(f->returns, '*') && !strcmp(f->lang, "c") && returns_item(d, f))
+	if (!strcmp(f->return_kind, "scalar") && strchr(f->returns, '*') && returns_item(d, f))
 		return "$return";
 	list = vprof_discovery_parameters(d, f, &n);
 	for (size_t i = 0; i < n; i++)

@@ -137,6 +137,10 @@ size_t vprof_facts_overriders(const struct vprof_facts *f, const char *usr, uint
 /* Functions whose address is taken and whose type fits an indirect call. Indices as _find, no duplicates. */
 size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *signature, uint32_t *indices, size_t max);
 
+/* 1 when what the function returns can be kept in a variable of its type: C++ objects need C++11's lambdas for that,
+ * and a type without a name cannot be written. */
+int vprof_facts_return_can_be_examined(const struct vprof_facts *f, const struct vprof_facts_function *function);
+
 /* 1 when more units read the file `header` than the file `user`: an edit there causes more units to be compiled.
  * O(units). */
 int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t header);

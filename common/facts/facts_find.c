@@ -398,3 +398,21 @@ int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t h
 {
 	return user != header && n_readers(f, header) > n_readers(f, user);
 }
+
+int vprof_facts_return_can_be_examined(const struct vprof_facts *f, const struct vprof_facts_function *function)
+{
+	if (!strcmp(function->return_kind, "void"))
+		return 0;
+	if (!strcmp(function->lang, "c") || !strcmp(function->return_kind, "scalar"))
+		return 1;
+	if (!strcmp(function->returns, "__auto_type") || strpbrk(function->returns, "()"))
+		return 0;
+	for (size_t i = 0; !strcmp(function->return_kind, "record") && i < f->n_tus; i++) {
+		const struct vprof_facts_tu *tu = &f->tus[i];
+
+		if (bsearch(&function->file, tu->files, tu->n_files, sizeof function->file, by_id) &&
+		    (strstr(tu->arguments, "++98\"") || strstr(tu->arguments, "++03\"")))
+			return 0;
+	}
+	return 1;
+}

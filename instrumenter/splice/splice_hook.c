@@ -396,24 +396,6 @@ static int rewrite_returns(struct body *b)
 	return VPROF_OK;
 }
 
-/* Objects need C++11's lambdas; a result of a type without a name cannot be declared. */
-static int can_be_looked_at(const struct body *b)
-{
-	if (!strcmp(b->f->return_kind, "scalar"))
-		return 1;
-	if (!strcmp(b->f->returns, "__auto_type") || strpbrk(b->f->returns, "()"))
-		return 0;
-	for (size_t i = 0; !strcmp(b->f->return_kind, "record") && i < b->facts->n_tus; i++) {
-		const struct vprof_facts_tu *tu = &b->facts->tus[i];
-
-		for (size_t k = 0; k < tu->n_files; k++)
-			if (tu->files[k] == b->f->file &&
-			    (strstr(tu->arguments, "++98\"") || strstr(tu->arguments, "++03\"")))
-				return 0;
-	}
-	return 1;
-}
-
 static int leave(struct body *b)
 {
 	struct vprof_text guard = VPROF_TEXT_INIT;
@@ -422,7 +404,7 @@ static int leave(struct body *b)
 	if (h && !strcmp(b->f->return_kind, "void"))
 		return wrong(b->a, &late_expression(h)->place, b->err, "$return is used, but %s returns nothing",
 			     b->f->display);
-	if (h && b->cxx && !can_be_looked_at(b))
+	if (h && !vprof_facts_return_can_be_examined(b->facts, b->f))
 		return wrong(
 			b->a, &late_expression(h)->place, b->err,
 			"$return is used, but %s returns %s, which cannot be examined (that takes C++11 or later and a named type); annotate a caller or a callee instead",

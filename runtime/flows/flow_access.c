@@ -150,6 +150,14 @@ static void section_read(struct flow_thread *t, uintptr_t address, size_t n, uin
 	}
 }
 
+static void note_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
+{
+	if (t->n_late)
+		flow_late_use(t, address, n, is_write, pc);
+	if (t->n_candidates)
+		flow_use(t, address, n, is_write, pc);
+}
+
 void flow_read(uintptr_t address, size_t n, uintptr_t pc)
 {
 	struct flow_thread *t = flow_self;
@@ -157,10 +165,11 @@ void flow_read(uintptr_t address, size_t n, uintptr_t pc)
 	if (!t)
 		return;
 	t->observed = 0;
-	if (!((unsigned)t->depth | t->n_candidates | t->n_observable | t->hand_reads | t->n_delivered) || !enter(t))
+	if (!((unsigned)t->depth | t->n_candidates | t->n_observable | t->hand_reads | t->n_delivered |
+	      flow_may_be_late(t, address, n)) ||
+	    !enter(t))
 		return;
-	if (t->n_candidates)
-		flow_use(t, address, n, false, pc);
+	note_use(t, address, n, false, pc);
 	if (t->hand_reads | t->n_delivered)
 		flow_event_read(t, address, n, pc);
 	if (in_section(t))
@@ -181,8 +190,7 @@ void flow_write(uintptr_t address, size_t n, uintptr_t pc)
 		return;
 	}
 	t->observed = 0;
-	if (t->n_candidates)
-		flow_use(t, address, n, true, pc);
+	note_use(t, address, n, true, pc);
 	if (in_section(t)) {
 		settle_before(t, address, n);
 		if (t->n_pending == 2)
@@ -200,10 +208,8 @@ void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)
 
 	if (!t || !n || !enter(t))
 		return;
-	if (t->n_candidates) {
-		flow_use(t, from, n, false, pc);
-		flow_use(t, to, n, true, pc);
-	}
+	note_use(t, from, n, false, pc);
+	note_use(t, to, n, true, pc);
 	if (t->n_delivered)
 		flow_event_read(t, from, n, pc);
 	if (in_section(t) && n >= 8) {

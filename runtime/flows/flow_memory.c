@@ -20,6 +20,7 @@
 struct allocation {
 	uintptr_t address; /* 0: none */
 	size_t n;
+	uint64_t serial; /* of those that had this entry */
 };
 
 static struct allocation known[KNOWN];
@@ -39,6 +40,7 @@ static void *known_as(void *p, size_t n)
 	if (!p)
 		return p;
 	__atomic_store_n(&a->address, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&a->serial, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&a->n, n, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->address, (uintptr_t)p, __ATOMIC_RELEASE);
 	return p;
@@ -70,6 +72,14 @@ bool flow_is_other_object(uintptr_t value, uintptr_t place)
 	size_t n = __atomic_load_n(&a->n, __ATOMIC_ACQUIRE);
 
 	return address == value && __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == value && place - value >= n;
+}
+
+uint64_t flow_object_at(uintptr_t address)
+{
+	const struct allocation *a = slot_of(address);
+	uint64_t serial = __atomic_load_n(&a->serial, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == address ? serial : 0;
 }
 
 #define NEXT(name)                                                                                                     \

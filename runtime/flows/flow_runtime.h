@@ -22,6 +22,8 @@
 
 #define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
 #define FLOW_CANDIDATES 48u
+#define FLOW_LATE 8u /* objects that were taken out of a structure and not used in that time */
+#define FLOW_LATE_WORDS 4u
 #define FLOW_RECENT 64u	    /* a thread's last writes outside sections */
 #define FLOW_PUBLISHED 16u  /* of these are published by an atomic store */
 #define FLOW_OBSERVED 16u   /* reads after an atomic load that may take over what was published */
@@ -43,6 +45,8 @@ struct flow_candidate { /* what a section handed out: does the thread use it aft
 	uintptr_t low, high, lock;
 	uint64_t section;
 	uint64_t written; /* bit i: byte low + i was written by this thread since it entered the section */
+	uintptr_t place;  /* of a pointer: where it was read; 0: not known */
+	uint64_t object;  /* the allocation that it leads to the begin of; 0: not known, or it was not taken out */
 	bool is_range, is_used;
 };
 
@@ -66,6 +70,9 @@ struct flow_thread {
 	struct flow_candidate candidates[FLOW_CANDIDATES];
 	unsigned n_candidates;
 	int window;
+	struct flow_candidate late[FLOW_LATE]; /* after the window */
+	unsigned n_late;
+	uint64_t late_lines[FLOW_LATE_WORDS]; /* of 64 bytes, by their numbers: perhaps others, too */
 	struct flow_write recent[FLOW_RECENT];
 	unsigned n_recent, n_recent_published; /* ever */
 	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
@@ -149,7 +156,25 @@ void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bo
 /* A pointer's, of a section that is not open. */
 void flow_candidate_add_of(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section);
 void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
-void flow_candidates_end(struct flow_thread *t, uintptr_t lock); /* of this lock; 0: of all */
+/* Those of this lock, which is taken again, are decided; 0: all. */
+void flow_candidates_end(struct flow_thread *t, uintptr_t lock);
+/* How the thread begins to use what it took over; pc 0: it only wrote there. */
+void flow_use_write(struct flow_thread *t, const struct flow_candidate *c, uintptr_t pc);
+/* Bit i: byte low + i is in it. */
+uint64_t flow_bytes_of(uintptr_t address, size_t n, uintptr_t low);
+
+/* flow_late.c */
+void flow_late_add(struct flow_thread *t, const struct flow_candidate *c);
+void flow_late_end(struct flow_thread *t, uintptr_t lock); /* as flow_candidates_end */
+void flow_late_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
+static inline bool flow_may_be_late(const struct flow_thread *t, uintptr_t address, size_t n)
+{
+	uintptr_t first = address / 64, last = (address + n - 1) / 64;
+
+	return ((t->late_lines[first / 64 % FLOW_LATE_WORDS] >> first % 64) |
+		(t->late_lines[last / 64 % FLOW_LATE_WORDS] >> last % 64)) &
+	       1;
+}
 
 /* flow_access.c, flow_atomic.c */
 void flow_read(uintptr_t address, size_t n, uintptr_t pc);
@@ -193,6 +218,8 @@ void flow_descriptor_registered(int fd);
 /* flow_memory.c */
 /* Does a pointer lead to an allocation of its own, in which `place` does not lie? false: not known, too. */
 bool flow_is_other_object(uintptr_t value, uintptr_t place);
+/* Tells the allocation that begins there from earlier and later ones; 0: not known. */
+uint64_t flow_object_at(uintptr_t address);
 
 /* flow_mapping.c */
 /* Mappings that processes can share and that this process's file lacks; all of them. */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static uint64_t bytes_of(uintptr_t address, size_t n, uintptr_t low)
+uint64_t flow_bytes_of(uintptr_t address, size_t n, uintptr_t low)
 {
 	uintptr_t end = address + n;
 
@@ -22,10 +22,11 @@ static uint64_t bytes_of(uintptr_t address, size_t n, uintptr_t low)
 	return (n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1) << (address - low);
 }
 
-static void write_use(struct flow_thread *t, const struct flow_candidate *c, unsigned flags, uintptr_t pc)
+void flow_use_write(struct flow_thread *t, const struct flow_candidate *c, uintptr_t pc)
 {
 	const struct vprof_flow_record use = { .kind = VPROF_FLOW_USE,
-					       .flags = (uint16_t)(flags | (c->is_range ? VPROF_FLOW_RANGE : 0)),
+					       .flags = (uint16_t)((pc ? 0 : VPROF_FLOW_WRITTEN) |
+								   (c->is_range ? VPROF_FLOW_RANGE : 0)),
 					       .a = c->section,
 					       .b = c->low,
 					       .c = pc };
@@ -33,12 +34,15 @@ static void write_use(struct flow_thread *t, const struct flow_candidate *c, uns
 	flow_log(t, &use, 1);
 }
 
-static void candidate_end(struct flow_thread *t, unsigned i)
+/* Nothing was read of it in its time. */
+static void candidate_end(struct flow_thread *t, unsigned i, bool is_looked_for_on)
 {
 	const struct flow_candidate *c = &t->candidates[i];
 
-	if (c->is_used && !c->is_range)
-		write_use(t, c, VPROF_FLOW_WRITTEN, 0);
+	if (is_looked_for_on && c->object)
+		flow_late_add(t, c);
+	else if (c->is_used && !c->is_range)
+		flow_use_write(t, c, 0);
 	memmove(&t->candidates[i], &t->candidates[i + 1], sizeof *t->candidates * (--t->n_candidates - i));
 }
 
@@ -46,9 +50,10 @@ void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
 {
 	for (unsigned i = 0; i < t->n_candidates;)
 		if (!lock || t->candidates[i].lock == lock)
-			candidate_end(t, i);
+			candidate_end(t, i, false);
 		else
 			i++;
+	flow_late_end(t, lock);
 }
 
 static void add(struct flow_thread *t, const struct flow_candidate *new)
@@ -60,7 +65,7 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 			c = &t->candidates[i];
 	if (!c && t->n_candidates == FLOW_CANDIDATES) {
 		flow_count(&flow_header->n_displaced);
-		candidate_end(t, 0); /* the oldest */
+		candidate_end(t, 0, true); /* the oldest */
 	}
 	if (!c)
 		c = &t->candidates[t->n_candidates++];
@@ -103,7 +108,11 @@ static bool is_near_lock(const struct flow_thread *t, uintptr_t value)
 static void take_pointer(struct flow_thread *t, uint64_t value, uintptr_t source)
 {
 	if (vprof_flow_is_pointer(value) && !is_near(value, source, FLOW_NEAR_BYTES) && !is_near_lock(t, value))
-		flow_candidate_add(t, value, value + VPROF_FLOW_SPAN, false);
+		add(t, &(struct flow_candidate){ .low = value,
+						 .high = value + VPROF_FLOW_SPAN,
+						 .lock = t->records[0].a,
+						 .section = t->records[0].b,
+						 .place = source });
 }
 
 /* A number that was read in the section and stored elsewhere: what is read there later is a use of it. */
@@ -152,9 +161,15 @@ void flow_candidates_take(struct flow_thread *t)
 
 		if (c->section != t->records[0].b || c->is_range)
 			continue;
-		for (uint32_t k = 1; k < t->n_records; k++)
-			if (t->records[k].kind == VPROF_FLOW_WRITE)
-				c->written |= bytes_of(t->records[k].a, t->records[k].n_bytes, c->low);
+		for (uint32_t k = 1; k < t->n_records; k++) {
+			const struct vprof_flow_record *r = &t->records[k];
+
+			if (r->kind != VPROF_FLOW_WRITE)
+				continue;
+			c->written |= flow_bytes_of(r->a, r->n_bytes, c->low);
+			if (r->a == c->place && r->b != c->low)
+				c->object = flow_object_at(c->low);
+		}
 	}
 }
 
@@ -162,7 +177,7 @@ void flow_candidates_take(struct flow_thread *t)
 static bool look_at(struct flow_thread *t, struct flow_candidate *c, uintptr_t address, size_t n, bool is_write,
 		    uintptr_t pc)
 {
-	uint64_t bytes = bytes_of(address, n, c->low);
+	uint64_t bytes = flow_bytes_of(address, n, c->low);
 
 	if (is_write) {
 		c->written |= bytes;
@@ -171,7 +186,7 @@ static bool look_at(struct flow_thread *t, struct flow_candidate *c, uintptr_t a
 	}
 	if (!c->is_range && !(bytes & ~c->written))
 		return true;
-	write_use(t, c, 0, pc);
+	flow_use_write(t, c, pc);
 	return false;
 }
 
@@ -188,5 +203,6 @@ void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write,
 				sizeof *t->candidates * (--t->n_candidates - i));
 	}
 	if (!t->depth && t->n_candidates && --t->window <= 0)
-		flow_candidates_end(t, 0);
+		while (t->n_candidates)
+			candidate_end(t, 0, true);
 }

@@ -157,7 +157,7 @@ static void test_good(void **state)
 		      "\"end\": {\"function\": \"answer\", \"at\": \"exit\", \"id\": \"SOCKET(c)\", \"if\": \"$return == GET\"},\n"
 		      "\"type\": [{\"function\": \"handle\", \"value\": \"c->name\"}, {\"function\": \"handle\", \"value\": \"c->op\"}],\n"
 		      "\"work\": {\"function\": \"handle\", \"name\": \"b\", \"value\": \"c->bits\"}}],\n"
-		      "\"queues\": [{\"dequeue\": \"pop\", \"item\": \"$return\"}, {\"enqueue\": \"handle\", \"item\": \"c\"}],\n"
+		      "\"queues\": [{\"dequeue\": \"pop\", \"item\": \"$return\"}, {\"enqueue\": \"handle\", \"item\": \"c\"}, {\"dequeue\": \"twice\", \"item\": \"$return\"}],\n"
 		      "\"sync\": [{\"acquire\": \"Thing::run\", \"release\": \"twin@other.c\", \"object\": \"1\"}, {\"acquire\": \"twice\", \"object\": \"&r\"}]}",
 		      &lines, 1),
 		0);
@@ -175,8 +175,10 @@ static void test_good(void **state)
 			     "o 5 intervals[0].work.value: 'c->bits' is unsigned int\n"
 			     "o 6 queues[0].dequeue: dequeue at exit of pop (server.c:15)\n"
 			     "o 6 queues[1].enqueue: enqueue at entry of handle (server.c:11)\n"
+			     "o 6 queues[2].dequeue: dequeue at exit of twice (thing.cc:3)\n"
 			     "o 6 queues[0].item: '$return' is struct conn *\n"
 			     "o 6 queues[1].item: 'c' is conn *\n"
+			     "o 6 queues[2].item: '$return' is int\n"
 			     "o 7 sync[0].acquire: acquire at entry of Thing::run (thing.cc:2)\n"
 			     "o 7 sync[0].release: release at entry of twin (other.c:1)\n"
 			     "o 7 sync[1].acquire: acquire at entry of twice (thing.cc:3)\n"
@@ -217,8 +219,8 @@ static void test_wrong_expressions(void **state)
 	       "E 1 intervals[0].work.value: 'c->name' is char *; an integer is needed here; cast it, as in (long)(...)\n");
 	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"handle\", \"at\": \"exit\", \"value\": \"$return\"}}]}",
 	       "E 1 intervals[0].type.value: $return: handle returns void; use a parameter\n");
-	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"twice\", \"at\": \"exit\", \"value\": \"$return\"}}]}",
-	       "E 1 intervals[0].type.value: $return is only available in C functions, and twice is C++; use vprof.h in the code\n");
+	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"twice\", \"at\": \"exit\", \"value\": \"$return->n\"}}]}",
+	       "E 1 intervals[0].type.value: member reference type 'typeof(int)' (aka 'int') is not a pointer, in twice (thing.cc:3); parameters: r (int &)\n");
 	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"pop\", \"at\": \"exit\", \"value\": \"1\", \"if\": "
 	       "\"$return->name + 1.0\"}}]}",
 	       "E 1 intervals[0].type.if: invalid operands to binary expression ('char[16]' and 'double'), in pop "

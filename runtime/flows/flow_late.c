@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects that a section took out of a structure, and that the thread uses only much later: a worker that prepares
+ * itself for the connection that it was given, for instance.
+ *
+ * A pointer that was merely read (a neighbour in a list) leads to memory that others may give and take meanwhile, so
+ * after the window only those are looked for that lead to the begin of an allocation, while that allocation lasts, and
+ * that no longer lie where they were read.
+ */
+#include "runtime/flows/flow_runtime.h"
+
+#include <string.h>
+
+static void find_lines(struct flow_thread *t)
+{
+	memset(t->late_lines, 0, sizeof t->late_lines);
+	for (unsigned i = 0; i < t->n_late; i++) {
+		uintptr_t first = t->late[i].low / 64, last = (t->late[i].low + 63) / 64;
+
+		t->late_lines[first / 64 % FLOW_LATE_WORDS] |= UINT64_C(1) << first % 64;
+		t->late_lines[last / 64 % FLOW_LATE_WORDS] |= UINT64_C(1) << last % 64;
+	}
+}
+
+static bool is_same_object(const struct flow_candidate *c)
+{
+	return flow_object_at(c->low) == c->object;
+}
+
+static void drop(struct flow_thread *t, unsigned i)
+{
+	memmove(&t->late[i], &t->late[i + 1], sizeof *t->late * (--t->n_late - i));
+}
+
+static void end(struct flow_thread *t, unsigned i)
+{
+	const struct flow_candidate *c = &t->late[i];
+
+	if (c->is_used && is_same_object(c))
+		flow_use_write(t, c, 0);
+	drop(t, i);
+}
+
+void flow_late_add(struct flow_thread *t, const struct flow_candidate *c)
+{
+	for (unsigned i = 0; i < t->n_late; i++)
+		if (t->late[i].low == c->low) {
+			drop(t, i);
+			break;
+		}
+	if (t->n_late == FLOW_LATE)
+		end(t, 0); /* the oldest */
+	t->late[t->n_late++] = *c;
+	find_lines(t);
+}
+
+void flow_late_end(struct flow_thread *t, uintptr_t lock)
+{
+	unsigned n = t->n_late;
+
+	for (unsigned i = 0; i < t->n_late;)
+		if (!lock || t->late[i].lock == lock)
+			end(t, i);
+		else
+			i++;
+	if (t->n_late != n)
+		find_lines(t);
+}
+
+void flow_late_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
+{
+	unsigned n_before = t->n_late;
+
+	for (unsigned i = 0; i < t->n_late;) {
+		struct flow_candidate *c = &t->late[i];
+		uint64_t bytes = flow_bytes_of(address, n, c->low);
+
+		if (!bytes) {
+			i++;
+		} else if (!is_same_object(c)) {
+			drop(t, i);
+		} else if (is_write) {
+			c->written |= bytes;
+			c->is_used = true;
+			i++;
+		} else if (!(bytes & ~c->written)) {
+			i++;
+		} else {
+			flow_use_write(t, c, pc);
+			drop(t, i);
+		}
+	}
+	if (t->n_late != n_before)
+		find_lines(t);
+}
