@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "common/hash/hash_index.h"
+
 #define ANY_PID 1 /* libdwfl wants one */
 #define READS_MAX 64
 #define ENTRY_BYTES 64	     /* more than the code at which a program begins */
@@ -19,8 +21,15 @@ struct memory_read {
 	uint64_t word;
 };
 
+struct known_place { /* in code */
+	uint64_t pc;
+	int has_tables;
+};
+
 struct vprof_unwinder {
 	Dwfl *dwfl;
+	VPROF_ARRAY(struct known_place) known;
+	struct vprof_hash_index known_index; /* by pc */
 	int is_attached;
 	const struct vprof_stack_copy *stack; /* that is being unwound */
 	int is_short;			      /* more memory was asked for than was copied: */
@@ -28,6 +37,7 @@ struct vprof_unwinder {
 	uint64_t *addresses;
 	size_t *places;
 	size_t n, most;
+	size_t n_sure; /* up to the first in code without unwind tables; what follows it is a guess */
 	int is_full, is_unknown, is_placed;
 	struct memory_read reads[READS_MAX]; /* since the last frame */
 	size_t n_reads;
@@ -122,6 +132,8 @@ void vprof_unwinder_free(struct vprof_unwinder *u)
 		return;
 	if (u->dwfl)
 		dwfl_end(u->dwfl);
+	VPROF_ARRAY_RELEASE(&u->known);
+	vprof_hash_index_release(&u->known_index);
 	free(u);
 }
 
@@ -221,6 +233,49 @@ static void place_address(struct vprof_unwinder *u, uint64_t address, size_t *pl
 	u->is_placed &= i != 0;
 }
 
+static int is_covered(Dwarf_CFI *cfi, uint64_t pc)
+{
+	Dwarf_Frame *frame = NULL;
+	int is = cfi && !dwarf_cfi_addrframe(cfi, pc, &frame);
+
+	free(frame);
+	return is;
+}
+
+static int find_tables(struct vprof_unwinder *u, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
+	GElf_Addr bias = 0;
+	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+
+	if (is_covered(cfi, pc - bias))
+		return 1;
+	cfi = module ? dwfl_module_dwarf_cfi(module, &bias) : NULL;
+	return is_covered(cfi, pc - bias);
+}
+
+/* Whoever wrote the code in assembly, or made it while the program ran, may have left them out. */
+static int has_tables(struct vprof_unwinder *u, uint64_t pc)
+{
+	uint64_t hash = vprof_mix(pc);
+	struct known_place *place;
+	size_t at;
+
+	if (vprof_hash_index_room(&u->known_index, 1))
+		return find_tables(u, pc);
+	VPROF_HASH_EACH(&u->known_index, hash, at, i)
+	{
+		if (u->known.v[i].pc == pc)
+			return u->known.v[i].has_tables;
+	}
+	place = VPROF_PUSH(&u->known);
+	if (!place)
+		return find_tables(u, pc);
+	*place = (struct known_place){ pc, find_tables(u, pc) };
+	vprof_hash_index_put(&u->known_index, at, hash, (uint32_t)u->known.n - 1);
+	return place->has_tables;
+}
+
 static int add_frame(Dwfl_Frame *state, void *arg)
 {
 	struct vprof_unwinder *u = arg;
@@ -237,8 +292,11 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 		place_address(u, pc, &u->places[u->n]);
 	u->n_reads = 0;
 	u->addresses[u->n++] = pc;
-	if (!dwfl_addrmodule(u->dwfl, pc - (u->n > 1)))
+	pc -= u->n > 1;
+	if (!dwfl_addrmodule(u->dwfl, pc))
 		u->is_unknown = 1;
+	if (u->n_sure == u->n - 1 && has_tables(u, pc))
+		u->n_sure = u->n;
 	return DWARF_CB_OK;
 }
 
@@ -251,17 +309,10 @@ static int is_begin(struct vprof_unwinder *u)
 	GElf_Ehdr header_memory, *header;
 	GElf_Addr bias;
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
-	Dwarf_Frame *frame = NULL;
-	Dwarf_CFI *cfi;
 
 	header = elf ? gelf_getehdr(elf, &header_memory) : NULL;
-	if (!header || !header->e_entry || at < header->e_entry + bias || at - header->e_entry - bias >= ENTRY_BYTES)
-		return 0;
-	cfi = dwfl_module_eh_cfi(module, &bias);
-	if (!cfi || dwarf_cfi_addrframe(cfi, at - bias, &frame))
-		return 1;
-	free(frame);
-	return 0;
+	return header && header->e_entry && at >= header->e_entry + bias && at - header->e_entry - bias < ENTRY_BYTES &&
+	       !has_tables(u, at);
 }
 
 struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struct vprof_stack_copy *stack,
@@ -278,7 +329,7 @@ struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struc
 	u->addresses = addresses;
 	u->places = places;
 	u->most = most;
-	u->n = u->n_reads = 0;
+	u->n = u->n_sure = u->n_reads = 0;
 	u->is_placed = 1;
 	u->n_wanted = 0;
 	u->is_short = u->is_full = u->is_unknown = 0;
@@ -289,8 +340,13 @@ struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struc
 	u->stack = NULL;
 	found.is_placed = u->is_placed && u->n;
 	found.n = u->n ? u->n : 1;
+	if (u->n_sure + 1 < u->n) {
+		found.n = u->n_sure + 1;
+		found.is_cut = 1;
+		found.is_placed = 0;
+	}
 	found.is_unknown = u->is_unknown || !u->n;
 	found.is_full = u->is_full;
-	found.n_wanted = u->n_wanted;
+	found.n_wanted = u->n_sure + 1 < u->n ? 0 : u->n_wanted;
 	return found;
 }

@@ -35,9 +35,11 @@ struct vprof_stack_copy {
 };
 
 struct vprof_unwound {
-	size_t n;	 /* addresses, innermost first; all but the first are return addresses */
-	int is_placed;	 /* where each of them was read from is known */
-	int is_cut;	 /* outer frames are missing: not copied, not known, or too many */
+	size_t n;      /* addresses, innermost first; all but the first are return addresses */
+	int is_placed; /* where each of them was read from is known */
+	/* Outer frames are missing: not copied, not known, or too many. Where code has no unwind tables its frame is
+	 * the last one: by its frame pointer, if it has one, its caller may be missed. */
+	int is_cut;
 	int is_unknown;	 /* an address lies in no file: it may have been mapped since */
 	int is_full;	 /* it has more than `most` addresses */
 	size_t n_wanted; /* bytes of memory from the stack pointer on, without which it is cut; 0: that is not why */

@@ -106,12 +106,47 @@ static void test_vdso(void **state)
 		dlclose(vdso);
 }
 
+/* Assembly that says nothing of its stack. */
+__asm__(".text\n.type vprof_test_untabled, @function\nvprof_test_untabled:\n\tnop\n\tnop\n\tret\n"
+	".size vprof_test_untabled, . - vprof_test_untabled\n");
+extern const char vprof_test_untabled[];
+
+/* Its frame pointer is its caller's, as above: what that leads to is no frame of which anything is known. */
+static void test_untabled(void **state)
+{
+	const uint64_t sp = 0x7ff000000000;
+	const uint64_t memory[8] = { (uint64_t)(uintptr_t)unwind + 1,  0, 0, 0, sp + 48,
+				     (uint64_t)(uintptr_t)open_own + 1 };
+	const struct vprof_stack_copy copy = { .ip = (uint64_t)(uintptr_t)vprof_test_untabled,
+					       .sp = sp,
+					       .bp = sp + 32,
+					       .memory = (const unsigned char *)memory,
+					       .n_bytes = sizeof memory };
+	uint64_t addresses[MOST] = { 0 };
+	size_t places[MOST];
+	struct vprof_unwinder *u = open_own();
+	struct vprof_unwound found;
+
+	(void)state;
+	assert_non_null(u);
+	for (int i = 0; i < 2; i++) { /* and as it is known from then on */
+		found = vprof_unwinder_unwind(u, &copy, addresses, places, MOST);
+		assert_int_equal(found.n, 1);
+		assert_int_equal(found.is_cut, 1);
+		assert_int_equal(found.is_placed, 0);
+		assert_int_equal(found.is_unknown, 0);
+		assert_int_equal(found.n_wanted, 0);
+	}
+	vprof_unwinder_free(u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_begin_of_process),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_untabled),
 	};
 
 #ifndef __x86_64__
