@@ -12,7 +12,9 @@
 #include "analysis/examples.h"
 #include "analysis/join/knot_parts.h"
 #include "analysis/knots_of_intervals.h"
+#include "analysis/latency/input/latency_input.h"
 #include "analysis/layers_of_calls.h"
+#include "analysis/samples_of_contexts.h"
 #include "analysis/load_share.h"
 #include "analysis/source/draw.h"
 #include "analysis/variance/factors.h"
@@ -518,6 +520,25 @@ static int evaluate(struct analysis *a, struct vprof_error *err)
 	return ret ? ret : judge(a, err);
 }
 
+/* What the stacks that were taken meanwhile add. A trace without stacks, or with some that contradict themselves, adds
+ * nothing. */
+static int look_at_stacks(struct analysis *a, struct vprof_error *err)
+{
+	struct vprof_source *source = &a->sources[0];
+	struct vprof_latency_input input;
+	int ret;
+
+	if (!source->trace->n_kernel || !(source->trace->header.kernel_kinds & VP_KERNEL_STACKS))
+		return VPROF_OK;
+	ret = vprof_latency_input_read(&input, source->trace, err);
+	if (!ret)
+		ret = vprof_layers_fill(a->r, source, a->o->plan, &input.history, err);
+	if (!ret)
+		ret = vprof_samples_of_contexts_fill(a->r, source, &a->call_paths, &input.history, err);
+	vprof_latency_input_release(&input);
+	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : VPROF_OK;
+}
+
 static int take_steps(struct analysis *a, struct vprof_error *err)
 {
 	struct vprof_background background;
@@ -549,7 +570,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 		if (!ret && a->n_sources == 1) /* knots are of one run */
 			ret = vprof_knots_fill(a->r, &a->sources[0], &a->attributes, a->o->n_threads, err);
 		if (!ret && a->n_sources == 1)
-			ret = vprof_layers_fill(a->r, &a->sources[0], a->o->plan, err);
+			ret = look_at_stacks(a, err);
 		if (!ret && a->n_sources == 1)
 			ret = vprof_tiers_fill(a->r, &a->sources[0], a->o->n_threads, err);
 		if (!ret)

@@ -6,7 +6,6 @@
 
 #include "analysis/join/measured_calls.h"
 #include "analysis/latency/call_sums.h"
-#include "analysis/latency/input/latency_input.h"
 #include "analysis/latency/layer_describe.h"
 
 #define TARGETS_MAX 8
@@ -90,21 +89,14 @@ static int open_factors(struct vprof_results *r, struct chosen *c, const struct 
 }
 
 int vprof_layers_fill(struct vprof_results *r, const struct vprof_source *source, const struct vprof_plan *plan,
-		      struct vprof_error *err)
+		      const struct vprof_latency_history *events, struct vprof_error *err)
 {
-	struct vprof_latency_input input;
 	struct chosen c = { .n = 0 };
-	int ret;
+	int ret = open_factors(r, &c, source, plan, events, err);
 
-	if (!source->trace->n_kernel || !(source->trace->header.kernel_kinds & VP_KERNEL_STACKS))
-		return VPROF_OK;
-	ret = vprof_latency_input_read(&input, source->trace, err);
-	if (!ret)
-		ret = open_factors(r, &c, source, plan, &input.history, err);
 	for (size_t i = 0; i < c.n; i++) {
 		vprof_measured_target_release(&c.targets[i]);
 		free((void *)c.targets[i].codes);
 	}
-	vprof_latency_input_release(&input);
 	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : VPROF_OK;
 }

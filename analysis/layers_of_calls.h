@@ -4,13 +4,13 @@
 #ifndef VPROF_LAYERS_OF_CALLS_H
 #define VPROF_LAYERS_OF_CALLS_H
 
+#include "analysis/latency/history/latency_history.h"
 #include "analysis/results/results.h"
 #include "analysis/source/source.h"
 #include "common/plan.h"
 
-/* Fills `layers` of r, whose factors are there. A trace without stacks, or with some that contradict themselves, gives
- * none. OK, NOMEM. */
+/* Fills `layers` of r, whose factors are there. events: of the same trace. OK, NOMEM. */
 int vprof_layers_fill(struct vprof_results *r, const struct vprof_source *source, const struct vprof_plan *plan,
-		      struct vprof_error *err);
+		      const struct vprof_latency_history *events, struct vprof_error *err);
 
 #endif

@@ -101,7 +101,7 @@ static void open_registers(struct vprof_latency_inference *g, const struct vprof
 
 int vprof_latency_infer_step(struct vprof_latency_inference *g, const struct vprof_latency_event *e)
 {
-	struct vprof_latency_gap *gap = find_gap(g, g->stack, e->stack, e->flags);
+	struct vprof_latency_gap *gap = find_gap(g, g->stack, e->stack, e->flags & ~VPROF_LATENCY_TIMER);
 	struct vprof_latency_common common;
 	int ret;
 

@@ -50,6 +50,7 @@ void vprof_results_free(struct vprof_results *r)
 	for (size_t i = 0; r->contexts && i < r->n_contexts; i++) {
 		free((void *)r->contexts[i].stages);
 		free((void *)r->contexts[i].profile);
+		free((void *)r->contexts[i].sampled);
 	}
 	for (size_t i = 0; r->warnings && i < r->n_warnings; i++)
 		free(r->warnings[i]);

@@ -373,6 +373,15 @@ struct vprof_profile_node {
 	double total_ns, own_ns; /* summed over the intervals; own: in no other node of the list */
 };
 
+/* A function on the stacks that a timer took of threads while they worked for intervals of one context, on their
+ * critical paths: in preorder, siblings by falling number. */
+struct vprof_sampled_function {
+	const char *name;
+	const char *file;  /* base name of the program or library; "": the kernel, or code in no file */
+	uint32_t depth;	   /* 0: the outermost */
+	uint64_t n, n_own; /* samples; own: in no other function of the list */
+};
+
 /* A type of transaction: intervals that passed the same stages (docs/design/transactions.md). */
 struct vprof_context {
 	const char *name;					/* its stages' names: "on_request -> on_reply" */
@@ -389,6 +398,8 @@ struct vprof_context {
 	size_t n_stages;
 	const struct vprof_profile_node *profile; /* the heaviest */
 	size_t n_profile;
+	const struct vprof_sampled_function *sampled; /* those with most samples; none were taken without stacks */
+	size_t n_sampled;
 };
 
 /* a function found on sampled call stacks */

@@ -69,6 +69,7 @@
 	S(name) U(n) D(total_ns) D(mean_ns) D(mean_low) D(mean_high) D(share) D(share_low) D(share_high) D(running_ns)  \
 	D(running_low) D(running_high) D(waiting_ns) D(waiting_low) D(waiting_high) D(queued_ns) D(queued_low)          \
 	D(queued_high) D(preempted_ns) D(preempted_low) D(preempted_high) I(is_unknown) I(is_cut)
+#define VPROF_SAMPLED_FIELDS(U, D, I, S, E) S(name) S(file) U(depth) U(n) U(n_own)
 #define VPROF_TYPE_FIELDS(U, D, I, S, E) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
 #define VPROF_CONTRIBUTION_FIELDS(U, D, I, S, E)                                                                        \
 	U(factor) S(name) D(mean_ns) D(mean_low) D(mean_high) D(tail_ns) D(rest_ns) D(gap_ns) D(gap_low) D(gap_high)

@@ -294,14 +294,24 @@ static void read_profile(struct reading *g, const cJSON *o, struct vprof_profile
 	R_FIELDS(VPROF_PROFILE_FIELDS)
 }
 
+static void read_sampled(struct reading *g, const cJSON *o, struct vprof_sampled_function *x)
+{
+	R_FIELDS(VPROF_SAMPLED_FIELDS)
+}
+
 static void read_context(struct reading *g, const cJSON *o, struct vprof_context *x)
 {
 	R_FIELDS(VPROF_CONTEXT_FIELDS)
 	READ_INNER(x, stages, n_stages, vprof_context_stage, read_stage);
 	READ_INNER(x, profile, n_profile, vprof_profile_node, read_profile);
+	if (cJSON_GetObjectItemCaseSensitive(o, "sampled")) /* results written before there were any have none */
+		READ_INNER(x, sampled, n_sampled, vprof_sampled_function, read_sampled);
 	for (size_t i = 0; i < x->n_profile && !g->ret; i++)
 		if (x->profile[i].depth > (i ? x->profile[i - 1].depth + 1 : 0))
 			wrong(g, "profile.depth", "out of range");
+	for (size_t i = 0; i < x->n_sampled && !g->ret; i++)
+		if (x->sampled[i].depth > (i ? x->sampled[i - 1].depth + 1 : 0))
+			wrong(g, "sampled.depth", "out of range");
 }
 
 /* Array of `size` bytes for each item of o[name], or NULL with g->ret set. */

@@ -145,6 +145,7 @@ static int write_crosstalk(cJSON *o, const struct vprof_crosstalk *x)
 
 WRITER(write_stage, vprof_context_stage, VPROF_STAGE_FIELDS)
 WRITER(write_profile, vprof_profile_node, VPROF_PROFILE_FIELDS)
+WRITER(write_sampled, vprof_sampled_function, VPROF_SAMPLED_FIELDS)
 
 static int write_context(cJSON *o, const struct vprof_context *x)
 {
@@ -153,6 +154,7 @@ static int write_context(cJSON *o, const struct vprof_context *x)
 	W_FIELDS(VPROF_CONTEXT_FIELDS)
 	WRITE_LIST(stages, n_stages, write_stage);
 	WRITE_LIST(profile, n_profile, write_profile);
+	WRITE_LIST(sampled, n_sampled, write_sampled);
 	return ok;
 }
 

@@ -19,11 +19,11 @@ function contextBar(c) {
 	return el("div.tree", { title: said, style: "display:inline-block" }, svg.node());
 }
 /* Boxes from left to right within their parents: stages, calls, waits, and what others did meanwhile. */
-function layContext(c, width) {
+function layContext(nodes, total, width) {
 	const boxes = [], above = [];
 	let root = 0;
-	for (const n of c.profile) {
-		const parent = n.depth ? above[n.depth - 1] : null, w = width * n.total_ns / (c.total_ns || 1);
+	for (const n of nodes) {
+		const parent = n.depth ? above[n.depth - 1] : null, w = width * n.total_ns / (total || 1);
 		const box = { n, x: parent ? parent.next : root, w, depth: n.depth };
 		box.next = box.x;
 		if (parent) parent.next += w; else root += w;
@@ -33,19 +33,33 @@ function layContext(c, width) {
 	}
 	return boxes;
 }
-function contextPicture(c) {
-	const boxes = layContext(c, TREE_W), height = ((d3.max(boxes, b => b.depth) ?? 0) + 1) * ROW + 2;
+function contextBoxes(nodes, total, label, told) {
+	const boxes = layContext(nodes, total, TREE_W), height = ((d3.max(boxes, b => b.depth) ?? 0) + 1) * ROW + 2;
 	const svg = d3.create("svg").attr("viewBox", `0 0 ${TREE_W} ${height}`).attr("style", "min-width:760px")
-		.attr("role", "img").attr("aria-label", cut(`Calling context tree of ${c.name}`, 300));
+		.attr("role", "img").attr("aria-label", cut(label, 300));
 	const g = svg.selectAll("g.n").data(boxes).join("g").attr("class", b => "n" + (b.n.is_blame ? " blame" : ""));
 	g.append("rect").attr("class", b => "k-" + b.n.kind).attr("x", b => b.x).attr("y", b => b.depth * ROW + 1)
 		.attr("width", b => Math.max(0.5, b.w - 0.5)).attr("height", ROW - 1).attr("rx", 2);
 	g.append("text").attr("x", b => b.x + 5).attr("y", b => b.depth * ROW + 16)
 		.text(b => b.w < 40 ? "" : cut((b.n.kind === "interval" ? "→ " : "") + b.n.name, Math.floor(b.w / 8)));
-	tipped(g, b => [cut(b.n.name, 300), b.n.file ? `${cut(b.n.file, 200)}:${b.n.line}` : "",
-		`${duration(b.n.total_ns)}, ${percent(b.n.total_ns / c.total_ns)} of the context's time; alone ${duration(b.n.own_ns)}`,
-		b.n.is_blame ? "run by others while the interval waited" : ""].filter(s => s).join("\n"));
+	tipped(g, b => told(b.n).filter(s => s).join("\n"));
 	return el("div.tree", null, svg.node());
+}
+function contextPicture(c) {
+	return contextBoxes(c.profile, c.total_ns, `Calling context tree of ${c.name}`, n => [cut(n.name, 300),
+		n.file ? `${cut(n.file, 200)}:${n.line}` : "",
+		`${duration(n.total_ns)}, ${percent(n.total_ns / c.total_ns)} of the context's time; alone ${duration(n.own_ns)}`,
+		n.is_blame ? "run by others while the interval waited" : ""]);
+}
+/* Functions on the stacks that a timer took of threads while they worked for the context. */
+function samplesPicture(c) {
+	const sampled = c.sampled ?? [], all = d3.sum(sampled, s => s.depth ? 0 : s.n);
+	if (!all) return null;
+	return el("div", null, el("p.small.soft", null,
+		`Where its threads ran: ${count(all)} samples of their stacks, by function (kernel functions too).`),
+		contextBoxes(sampled.map(s => ({ ...s, kind: "function", total_ns: s.n })), all,
+			`Samples in ${c.name}, by function`, s => [cut(s.name, 300), s.name.startsWith("[") ? "" : cut(s.file || "kernel", 200),
+				`${count(s.n)} samples, ${percent(s.n / all)}; in itself ${count(s.n_own)}`]));
 }
 function showContext(box, c) {
 	box.textContent = "";
@@ -57,7 +71,8 @@ function showContext(box, c) {
 			(s.program ? cut(s.program, 60) + ": " : "") + (cut(s.path, 300) || "the call path is not known")))),
 		c.total_ns > 0 ? contextPicture(c) : null,
 		el("p.small.soft", null,
-			"A stage (→) contains the stages after it, a function what it calls. Dashed: run by others while requests waited."));
+			"A stage (→) contains the stages after it, a function what it calls. Dashed: run by others while requests waited."),
+		samplesPicture(c));
 }
 function contexts(box) {
 	const detail = el("div", { id: "context", "aria-live": "polite" });

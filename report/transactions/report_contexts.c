@@ -17,6 +17,11 @@
 #define SHOWN_ALONE 0.002 /* ... where one context alone is shown */
 #define LINES_MAX 40	  /* of a context's tree */
 #define LINES_ALONE 400
+#define SAMPLED_SHOWN 0.03 /* of the context's samples */
+#define SAMPLED_ALONE 0.005
+#define SAMPLED_LINES_MAX 12
+#define PASSED_THROUGH 0.95 /* of a function's samples, in one that it calls */
+#define SAMPLED_DEPTH 128
 #define MIN_BOUNDED 60	  /* intervals that bounds need */
 #define UNKNOWN_TOLD 0.05 /* of the intervals without all stages known, to be told */
 
@@ -166,6 +171,59 @@ static void add_tree(const struct vprof_style *style, const struct vprof_context
 				is_alone ? "--json" : "--context shows one context alone");
 }
 
+/* Does the function only lead to the one that follows it? */
+static int is_passed_through(const struct vprof_context *x, size_t i)
+{
+	const struct vprof_sampled_function *f = &x->sampled[i];
+
+	return i + 1 < x->n_sampled && f[1].depth == f->depth + 1 && (double)f[1].n >= PASSED_THROUGH * (double)f->n;
+}
+
+static void add_sampled(const struct vprof_style *style, const struct vprof_sampled_function *f, uint64_t n,
+			uint32_t depth, struct vprof_text *out)
+{
+	vprof_text_addf(out, "%*s", INDENT, vprof_format_percent((double)f->n / (double)n).s);
+	vprof_text_addf(out, "%8s", f->n_own ? vprof_format_percent((double)f->n_own / (double)n).s : "-");
+	vprof_text_addf(out, "  %*s", (int)(2 * (depth < 40 ? depth : 40)), "");
+	vprof_format_clean(out, f->name);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_DIM));
+	vprof_text_add(out, *f->name == '[' ? "" : "  "); /* code in no file */
+	vprof_format_clean(out, *f->name == '[' ? "" : *f->file ? f->file : "kernel");
+	vprof_text_addf(out, "%s\n", vprof_ink(style, VPROF_INK_PLAIN));
+}
+
+/* Functions that only lead to others, such as main() and loops, are left out, and what they lead to stands in their
+ * place. */
+static void add_samples(const struct vprof_style *style, const struct vprof_context *x, int is_alone,
+			struct vprof_text *out)
+{
+	uint32_t left_out[SAMPLED_DEPTH] = { 0 }; /* of the functions around, those left out */
+	uint64_t n = 0;
+	size_t n_lines = 0;
+
+	for (size_t i = 0; i < x->n_sampled; i++)
+		n += x->sampled[i].depth ? 0 : x->sampled[i].n;
+	if (!n)
+		return;
+	vprof_text_addf(out, "%s%*s%8s  of %s samples, by function%s\n", vprof_ink(style, VPROF_INK_DIM), INDENT,
+			"total", "own", vprof_format_count(n).s, vprof_ink(style, VPROF_INK_PLAIN));
+	for (size_t i = 0; i < x->n_sampled; i++) {
+		const struct vprof_sampled_function *f = &x->sampled[i];
+		uint32_t depth = f->depth < SAMPLED_DEPTH - 1 ? f->depth : SAMPLED_DEPTH - 2;
+
+		left_out[depth + 1] = left_out[depth] + (uint32_t)is_passed_through(x, i);
+		if (left_out[depth + 1] > left_out[depth] ||
+		    (double)f->n < (is_alone ? SAMPLED_ALONE : SAMPLED_SHOWN) * (double)n)
+			continue;
+		if (n_lines++ < (is_alone ? LINES_ALONE : SAMPLED_LINES_MAX))
+			add_sampled(style, f, n, f->depth - left_out[depth], out);
+	}
+	if (n_lines > (is_alone ? LINES_ALONE : SAMPLED_LINES_MAX))
+		vprof_text_addf(out, "%*s%zu more lines: %s\n", INDENT, "",
+				n_lines - (is_alone ? LINES_ALONE : SAMPLED_LINES_MAX),
+				is_alone ? "--json" : "--context shows one context alone");
+}
+
 /* What is told of the context as a whole; shares of the tree's lines are those of this run. */
 static void add_figures(const struct vprof_style *style, const struct vprof_context *x, struct vprof_text *out)
 {
@@ -212,6 +270,7 @@ static void add_context(const struct vprof_style *style, const struct vprof_resu
 	}
 	if (x->total_ns > 0)
 		add_tree(style, x, is_alone, out);
+	add_samples(style, x, is_alone, out);
 	vprof_text_add(out, "\n");
 }
 

@@ -185,7 +185,7 @@ static void test_system_call(void **state)
 	expect(&in, 1, 120, VPROF_LATENCY_HELD, USER " | sys_read vfs_read");
 	expect(&in, 2, 150, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU, USER " | sys_read vfs_read");
 	expect(&in, 3, 160, VPROF_LATENCY_HELD, USER " | sys_read");
-	expect(&in, 4, 200, VPROF_LATENCY_NEW_CALL, "[server] [server]");
+	expect(&in, 4, 200, VPROF_LATENCY_NEW_CALL | VPROF_LATENCY_TIMER, "[server] [server]");
 	expect(&in, 5, 300, VPROF_LATENCY_NEW_CALL, USER " | sys_read");
 	expect(&in, 6, 310, VPROF_LATENCY_HELD, USER " | sys_read");
 	vprof_latency_input_release(&in);
@@ -271,7 +271,7 @@ static void test_left_out(void **state)
 	assert_int_equal(in.n_lost, 3);
 	assert_int_equal(in.history.threads.n, 1); /* the client is none of the session's */
 	assert_int_equal(in.history.events.n, 2);
-	expect(&in, 0, 30, 0, "[server] [code in no file]");
+	expect(&in, 0, 30, VPROF_LATENCY_TIMER, "[server] [code in no file]");
 	expect(&in, 1, 40, VPROF_LATENCY_NEW_CALL, USER " | sys_read vfs_read");
 	vprof_latency_input_release(&in);
 }
@@ -342,7 +342,7 @@ static void test_windows(void **state)
 	expect(&in, 2, 180, VPROF_LATENCY_NEW_CALL, USER " | sys_read vfs_read");
 	expect(&in, 3, 360, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU, USER " | sys_read vfs_read");
 	expect(&in, 4, 370, VPROF_LATENCY_HELD, USER " | sys_read");
-	expect(&in, 5, 380, VPROF_LATENCY_NEW_CALL, "[server] [server]");
+	expect(&in, 5, 380, VPROF_LATENCY_NEW_CALL | VPROF_LATENCY_TIMER, "[server] [server]");
 	assert_int_equal(t[0].begin, 99);
 	assert_int_equal(t[0].end, 399);
 	assert_int_equal(t[0].begin_is_cut + t[0].end_is_cut, 2);
@@ -426,7 +426,7 @@ static void test_missing_switches(void **state)
 	expect(&in, 4, 260, VPROF_LATENCY_HELD | VPROF_LATENCY_UNPAIRED, USER " | sys_read");
 	expect(&in, 5, 300, VPROF_LATENCY_NEW_CALL, USER " | sys_read");
 	expect(&in, 7, 360, VPROF_LATENCY_HELD, USER " | sys_read"); /* a disk is never idle */
-	expect(&in, 8, 400, VPROF_LATENCY_NEW_CALL, "[server] [server]");
+	expect(&in, 8, 400, VPROF_LATENCY_NEW_CALL | VPROF_LATENCY_TIMER, "[server] [server]");
 	vprof_latency_input_release(&in);
 }
 

@@ -59,7 +59,9 @@ struct vprof_latency_stack {
 #define VPROF_LATENCY_SKIPPED 16u
 /* a switch out or in is missing since the event before: for some of the time the thread may have slept */
 #define VPROF_LATENCY_UNPAIRED 32u
-#define VPROF_LATENCY_FLAGS 64u
+/* a timer took it, at equal distances of the thread's time on a CPU */
+#define VPROF_LATENCY_TIMER 64u
+#define VPROF_LATENCY_FLAGS 128u
 
 struct vprof_latency_event {
 	uint64_t t; /* ns */

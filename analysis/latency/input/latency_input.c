@@ -274,7 +274,7 @@ static int take(struct reading *g, struct position *p, uint64_t t, uint32_t stac
 		flags |= VPROF_LATENCY_NEW_CALL;
 	if (p->is_unpaired && !(flags & VPROF_LATENCY_OFF_CPU))
 		flags |= VPROF_LATENCY_UNPAIRED;
-	*e = (struct vprof_latency_event){ t, stack, p->has_last ? flags : 0 };
+	*e = (struct vprof_latency_event){ t, stack, p->has_last ? flags : flags & VPROF_LATENCY_TIMER };
 	p->is_unpaired = 0;
 	p->has_last = 1;
 	p->last_in_call = in_call;
@@ -375,7 +375,8 @@ static int take_event(struct reading *g, struct position *p, const struct raw *r
 		p->out_state = r->number;
 		return r->user ? take_stack(g, p, r, 0, &p->out_stack) : leave_out(g, r);
 	default:
-		return r->user ? take_stack(g, p, r, 0, &stack) : leave_out(g, r);
+		return r->user ? take_stack(g, p, r, r->kind == RAW_TIMER ? VPROF_LATENCY_TIMER : 0, &stack) :
+				 leave_out(g, r);
 	}
 }
 

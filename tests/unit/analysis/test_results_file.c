@@ -269,6 +269,7 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "context"), "\n## contexts", VPROF_CONTEXT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "stage"), "\n### stages", VPROF_STAGE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "profile_node"), "\n### profile", VPROF_PROFILE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "sampled"), "\n### sampled", VPROF_SAMPLED_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);
