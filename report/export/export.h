@@ -50,6 +50,7 @@ int vprof_export_folded_time(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_folded_causes(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_folded_variance(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_folded_contexts(struct vprof_export *e, struct vprof_error *err);
+int vprof_export_folded_samples(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_pprof(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_speedscope(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err);

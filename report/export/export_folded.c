@@ -121,3 +121,36 @@ int vprof_export_folded_contexts(struct vprof_export *e, struct vprof_error *err
 	(void)err;
 	return vprof_context_stacks(e->results, put_context_stack, e->to);
 }
+
+/* The function at `last`, after those around it. */
+static void put_sampled_stack(FILE *to, const struct vprof_context *x, const size_t *around, size_t last)
+{
+	vprof_put_plain(to, *x->name ? x->name : "?", ";", ':');
+	for (uint32_t d = 0; d <= x->sampled[last].depth; d++) {
+		const char *name = x->sampled[around[d]].name;
+
+		putc(';', to);
+		vprof_put_plain(to, *name ? name : "?", ";", ':');
+	}
+	fprintf(to, " %" PRIu64 "\n", x->sampled[last].n_own);
+}
+
+int vprof_export_folded_samples(struct vprof_export *e, struct vprof_error *err)
+{
+	const struct vprof_results *r = e->results;
+	size_t most = 0, *around;
+
+	for (size_t c = 0; c < r->n_contexts; c++)
+		most = r->contexts[c].n_sampled > most ? r->contexts[c].n_sampled : most;
+	around = calloc(most + 1, sizeof *around); /* of each depth, the last function there */
+	if (!around)
+		return vprof_error_no_memory(err);
+	for (size_t c = 0; c < r->n_contexts; c++)
+		for (size_t i = 0; i < r->contexts[c].n_sampled; i++) {
+			around[r->contexts[c].sampled[i].depth] = i;
+			if (r->contexts[c].sampled[i].n_own)
+				put_sampled_stack(e->to, &r->contexts[c], around, i);
+		}
+	free(around);
+	return 0;
+}

@@ -18,6 +18,8 @@ const struct vprof_export_format vprof_export_formats[] = {
 	  VPROF_PART_NONE, 0, vprof_export_folded_causes },
 	{ "folded-contexts", "folded stacks of time by transaction context", 0, VPROF_PART_NONE, 0,
 	  vprof_export_folded_contexts },
+	{ "folded-samples", "folded stacks of a timer's samples by transaction context", 0, VPROF_PART_NONE, 0,
+	  vprof_export_folded_samples },
 	{ "pprof", "pprof's profile.proto, gzip'd: time by transaction context, which is a label", 1, VPROF_PART_NONE,
 	  0, vprof_export_pprof },
 	{ "speedscope", "speedscope JSON: time and variance as two profiles", 0, VPROF_PART_NONE, 0,

@@ -205,6 +205,19 @@ def folded_contexts():
 	said.append(f"{len(total)} contexts")
 
 
+def folded_samples():
+	total = {}
+	for line in text().splitlines():
+		need(re.fullmatch(r"[^;]+(;[^;]+)+ [1-9][0-9]*", line), f"no folded stack: {line!r}")
+		context, rest = line.split(";", 1)
+		total[context] = total.get(context, 0) + int(rest.rsplit(" ", 1)[1])
+	if results and "hostile" not in path:
+		for c in results["contexts"]:
+			known = sum(f["n"] for f in c["sampled"] if not f["depth"])
+			need(total.get(c["name"], 0) == known, f"{c['name']}: {total.get(c['name'])}, not {known}")
+	said.append(f"{sum(total.values())} samples in {len(total)} contexts")
+
+
 def varints(message):
 	"""(field, value) of a message's fields, by the encoding's own rules."""
 	at = 0
@@ -371,7 +384,7 @@ def otlp_requests():
 
 
 checks = {"requests-otlp": otlp_requests, "requests-perfetto": perfetto, "perfetto": perfetto, "chrome": chrome, "folded": lambda: folded(False), "folded-variance": lambda: folded(True), "folded-causes": folded_causes,
-	  "folded-contexts": folded_contexts, "pprof": pprof,
+	  "folded-contexts": folded_contexts, "folded-samples": folded_samples, "pprof": pprof,
 	  "speedscope": speedscope, "csv-factors": lambda: table("factors"), "csv-nodes": lambda: table("nodes"),
 	  "csv-intervals": intervals, "sarif": sarif, "otlp": otlp}
 try:

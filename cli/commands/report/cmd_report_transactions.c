@@ -21,7 +21,8 @@ static const struct vprof_usage usage = {
 		"type that the holder of the lock worked for; for each pair the locks, and what the holders ran meanwhile.\n"
 		"With --by context: the stages that requests passed from thread to thread, as call paths; requests that passed\n"
 		"the same ones are of one context. For each, one tree from the first stage to the last lock: what ran, what was\n"
-		"waited for, and what others did meanwhile. RUN is a number or a folder; it has been analysed.\n"
+		"waited for, and what others did meanwhile; of a run with stacks (vprof run --stacks) also the functions in\n"
+		"which its threads were when a timer looked. RUN is a number or a folder; it has been analysed.\n"
 		"Exit status 3 when no request waited for another thread, or no call path is known.",
 	.max_operands = 1,
 	.example = "  vprof report transactions",
