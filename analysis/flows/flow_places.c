@@ -140,19 +140,31 @@ static int is_common(const struct call *a, const struct call *b)
 	return a->frame == b->frame && (a->symbol || b->symbol) && (!a->symbol || !b->symbol || a->symbol == b->symbol);
 }
 
+static int is_of_system(const struct call *call)
+{
+	return call->function.file && !strncmp(call->function.file, "/usr/", 5);
+}
+
+/* The innermost one that is not in the system's headers: an atomic object's store() is everybody's. */
 static int find_section_call(const struct vprof_flow_places *p, const struct stretch *s, struct call *found)
 {
 	struct call begin[CALLS], end[CALLS];
 	size_t n_begin = stack_of(p, s, 0, begin), n_end = stack_of(p, s, 1, end);
+	int is_found = 0;
 
-	for (size_t i = 0; i < n_begin; i++)
-		for (size_t k = n_end;
-		     k-- > 0;) /* outermost first: the frame's own function, if the symbol is unknown */
-			if (is_common(&begin[i], &end[k])) {
-				*found = begin[i].symbol ? begin[i] : end[k];
-				return 1;
-			}
-	return 0;
+	for (size_t i = 0; i < n_begin; i++) {
+		size_t k = n_end; /* outermost first: the frame's own function, if the symbol is unknown */
+
+		while (k > 0 && !is_common(&begin[i], &end[k - 1]))
+			k--;
+		if (!k || (is_found && is_of_system(&begin[i])))
+			continue;
+		*found = begin[i].symbol ? begin[i] : end[k - 1];
+		is_found = 1;
+		if (!is_of_system(found))
+			break;
+	}
+	return is_found;
 }
 
 struct vprof_flow_place vprof_flow_place_of(const struct vprof_flow_places *p, const struct vprof_flow_site *site)

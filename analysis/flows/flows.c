@@ -94,19 +94,20 @@ static void judge_rare(struct answer *a)
 	}
 }
 
-/* The links of a list are as many pairs as they are stored at places. Where one of them tells that its objects may only
- * go back to a pool, and so does the sum, the others do not know better. */
+/* The links of a structure are as many pairs as they are stored at places. Where one of them tells that its objects may
+ * only go back to a pool, or are looked up again and again, and so does the sum, the others do not know better. */
 static void judge_links(struct answer *a)
 {
 	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
 		struct vprof_flow_pair sum;
+		enum vprof_flow_verdict verdict;
 
-		if (a->judged[i].verdict != VPROF_FLOW_FLOW || a->pairs.pairs.v[i].is_event ||
-		    !functions_have(a, i, VPROF_FLOW_UNDECIDED))
+		if (a->judged[i].verdict != VPROF_FLOW_FLOW || a->pairs.pairs.v[i].is_event)
 			continue;
 		sum = sum_of(a, i);
-		if (vprof_flow_judge(&sum) == VPROF_FLOW_UNDECIDED)
-			a->judged[i].verdict = VPROF_FLOW_UNDECIDED;
+		verdict = vprof_flow_judge(&sum);
+		if ((verdict == VPROF_FLOW_UNDECIDED || verdict == VPROF_FLOW_STATE) && functions_have(a, i, verdict))
+			a->judged[i].verdict = verdict;
 	}
 }
 
