@@ -5,7 +5,8 @@
 
 #include "analysis/flows/flow_places.h"
 
-#define MOSTLY 10 /* one in so many is an exception */
+#define MOSTLY 10     /* one in so many is an exception */
+#define TAKEN_LEAST 4 /* one in so many of what a function takes under a lock must be a flow for any of it to be */
 
 struct judged {
 	uint32_t pair;
@@ -109,6 +110,53 @@ static void judge_links(struct answer *a)
 		if ((verdict == VPROF_FLOW_UNDECIDED || verdict == VPROF_FLOW_STATE) && functions_have(a, i, verdict))
 			a->judged[i].verdict = verdict;
 	}
+}
+
+/* Of what the pair's consuming function takes under the pair's lock: a pair that stands for most of what is no flow,
+ * NULL where a part in TAKEN_LEAST or more are flows. */
+static const struct judged *judge_taker(const struct answer *a, size_t i)
+{
+	const struct vprof_flow_pair *of = &a->pairs.pairs.v[i];
+	const struct judged *most = NULL;
+	uint64_t all = 0, flows = 0;
+
+	for (size_t k = 0; k < a->pairs.pairs.n; k++) {
+		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
+		const struct judged *judged = &a->judged[k];
+
+		if (!pair->lock || pair->lock != of->lock || pair->is_event ||
+		    !same_function(&a->judged[i].consumer, &judged->consumer))
+			continue;
+		all += pair->n_flows + pair->n_allocator;
+		if (judged->verdict == VPROF_FLOW_FLOW)
+			flows += pair->n_flows;
+		else if (judged->verdict != VPROF_FLOW_FEW &&
+			 (!most || pair->n_flows > a->pairs.pairs.v[most->pair].n_flows))
+			most = judged;
+	}
+	return TAKEN_LEAST * flows < all ? most : NULL;
+}
+
+/* Who takes from a structure mostly what is no flow takes memory, or looks things up: a few that look handed over (they
+ * were marked before they went back, say) are no queue beside it. */
+static int judge_takers(struct answer *a, struct vprof_error *err)
+{
+	size_t n = a->pairs.pairs.n;
+	uint8_t *verdicts = malloc(n + 1);
+
+	if (!verdicts)
+		return vprof_error_no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct judged *most = a->judged[i].verdict == VPROF_FLOW_FLOW && !a->pairs.pairs.v[i].is_event ?
+						    judge_taker(a, i) :
+						    NULL;
+
+		verdicts[i] = (uint8_t)(most ? most->verdict : a->judged[i].verdict);
+	}
+	for (size_t i = 0; i < n; i++)
+		a->judged[i].verdict = verdicts[i];
+	free(verdicts);
+	return VPROF_OK;
 }
 
 static void copy_place(struct vprof_arena *arena, struct vprof_flow_place *to, const struct vprof_flow_place *from)
@@ -314,6 +362,8 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		judge_rare(a);
 	if (!rc)
 		judge_links(a);
+	if (!rc)
+		rc = judge_takers(a, err);
 	if (!rc)
 		rc = group(a, err);
 	if (!rc)

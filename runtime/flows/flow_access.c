@@ -17,14 +17,23 @@ static uint64_t value_at(uintptr_t address, size_t n)
 	return value;
 }
 
-/* Was something within reach of the pointer written by this thread shortly before? */
-static bool is_filled(const struct flow_thread *t, uint64_t pointer)
+/* Was something within reach of the pointer written by this thread shortly before? What an earlier section handed on
+ * does not count again. */
+static bool is_filled(struct flow_thread *t, uint64_t pointer)
 {
-	for (unsigned i = 0; i < FLOW_RECENT; i++)
-		if (t->recent[i].n && t->recent[i].address + t->recent[i].n > pointer &&
-		    t->recent[i].address < pointer + VPROF_FLOW_SPAN)
-			return true;
-	return false;
+	uint64_t section = t->records[0].b;
+	bool is = false;
+
+	for (unsigned i = 0; i < FLOW_RECENT; i++) {
+		struct flow_write *w = &t->recent[i];
+
+		if (!w->n || w->address + w->n <= pointer || w->address >= pointer + VPROF_FLOW_SPAN ||
+		    (w->handed_on && w->handed_on != section))
+			continue;
+		w->handed_on = section;
+		is = true;
+	}
+	return is;
 }
 
 void flow_write_record(struct flow_thread *t, uintptr_t address, size_t n, uint64_t value, unsigned flags, uintptr_t pc)

@@ -38,7 +38,8 @@
 struct flow_write { /* that may not have happened yet */
 	uintptr_t address, pc;
 	size_t n;
-	int age; /* callbacks since */
+	int age;	    /* callbacks since */
+	uint64_t handed_on; /* by this section, 0: by none */
 };
 
 struct flow_candidate { /* what a section handed out: does the thread use it afterwards? */
