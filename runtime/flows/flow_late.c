@@ -3,8 +3,8 @@
  * itself for the connection that it was given, for instance.
  *
  * A pointer that was merely read (a neighbour in a list) leads to memory that others may give and take meanwhile, so
- * after the window only those are looked for that lead to the begin of an allocation, while that allocation lasts, and
- * that no longer lie where they were read.
+ * after the window only those are looked for that lead to the first bytes of an allocation, while that allocation
+ * lasts, and that no longer lie where they were read.
  */
 #include "runtime/flows/flow_runtime.h"
 
@@ -23,7 +23,7 @@ static void find_lines(struct flow_thread *t)
 
 static bool is_same_object(const struct flow_candidate *c)
 {
-	return flow_object_at(c->low) == c->object;
+	return flow_object_at(c->begin) == c->object;
 }
 
 static void drop(struct flow_thread *t, unsigned i)

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #define KNOWN (1u << 16)
+#define HEADER_BYTES 64u
 #define EARLY_BYTES 4096u /* for what looking up the next malloc may ask for itself */
 
 struct allocation {
@@ -74,12 +75,25 @@ bool flow_is_other_object(uintptr_t value, uintptr_t place)
 	return address == value && __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == value && place - value >= n;
 }
 
-uint64_t flow_object_at(uintptr_t address)
+uint64_t flow_object_at(uintptr_t begin)
 {
-	const struct allocation *a = slot_of(address);
+	const struct allocation *a = slot_of(begin);
 	uint64_t serial = __atomic_load_n(&a->serial, __ATOMIC_ACQUIRE);
 
-	return __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == address ? serial : 0;
+	return __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == begin ? serial : 0;
+}
+
+/* An allocator of the program's own puts a header before what it gives. */
+uint64_t flow_object_of(uintptr_t address, uintptr_t *begin)
+{
+	for (uintptr_t at = address & ~(uintptr_t)15; at && address - at <= HEADER_BYTES; at -= 16) {
+		uint64_t serial = flow_object_at(at);
+
+		*begin = at;
+		if (serial)
+			return __atomic_load_n(&slot_of(at)->n, __ATOMIC_ACQUIRE) > address - at ? serial : 0;
+	}
+	return 0;
 }
 
 #define NEXT(name)                                                                                                     \

@@ -47,7 +47,8 @@ struct flow_candidate { /* what a section handed out: does the thread use it aft
 	uint64_t section;
 	uint64_t written; /* bit i: byte low + i was written by this thread since it entered the section */
 	uintptr_t place;  /* of a pointer: where it was read; 0: not known */
-	uint64_t object;  /* the allocation that it leads to the begin of; 0: not known, or it was not taken out */
+	uintptr_t begin;  /* of the allocation that it leads into */
+	uint64_t object;  /* that allocation; 0: not known, or it was not taken out */
 	bool is_range, is_used;
 };
 
@@ -220,7 +221,9 @@ void flow_descriptor_registered(int fd);
 /* Does a pointer lead to an allocation of its own, in which `place` does not lie? false: not known, too. */
 bool flow_is_other_object(uintptr_t value, uintptr_t place);
 /* Tells the allocation that begins there from earlier and later ones; 0: not known. */
-uint64_t flow_object_at(uintptr_t address);
+uint64_t flow_object_at(uintptr_t begin);
+/* The same of the allocation in whose first bytes the address lies. */
+uint64_t flow_object_of(uintptr_t address, uintptr_t *begin);
 
 /* flow_mapping.c */
 /* Mappings that processes can share and that this process's file lacks; all of them. */

@@ -168,7 +168,7 @@ void flow_candidates_take(struct flow_thread *t)
 				continue;
 			c->written |= flow_bytes_of(r->a, r->n_bytes, c->low);
 			if (r->a == c->place && r->b != c->low)
-				c->object = flow_object_at(c->low);
+				c->object = flow_object_of(c->low, &c->begin);
 		}
 	}
 }
