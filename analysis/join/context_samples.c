@@ -189,21 +189,52 @@ static int list_children(struct listing *l, uint32_t node, uint32_t depth)
 	return ret;
 }
 
+static int falling(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* How many samples a function of the context must be on, so that at most NODES_MAX are told: equal ones are left out
+ * together. scratch: of all nodes; of_context: of each node. */
+static uint64_t least_of(const struct sampling *s, uint32_t context, const uint32_t *of_context, uint64_t *scratch)
+{
+	uint64_t least = s->nodes.v[context].n / LEAST_PART + 1;
+	size_t n = 0;
+
+	for (size_t i = s->r->n_contexts; i < s->nodes.n; i++)
+		if (of_context[i] == context && s->nodes.v[i].n >= least)
+			scratch[n++] = s->nodes.v[i].n;
+	qsort(scratch, n, sizeof *scratch, falling);
+	return n > NODES_MAX ? scratch[NODES_MAX] + 1 : least;
+}
+
+static int describe_context(struct sampling *s, uint32_t context, uint64_t least)
+{
+	struct listing l = { .s = s, .least = least };
+	int ret;
+
+	s->r->contexts[context].sampled = l.to = calloc(NODES_MAX, sizeof *l.to);
+	ret = l.to ? list_children(&l, context, 0) : VPROF_ERR_NOMEM;
+	s->r->contexts[context].n_sampled = l.n;
+	return ret;
+}
+
 static int describe(struct sampling *s)
 {
-	for (uint32_t i = 0; i < s->r->n_contexts; i++) {
-		struct listing l = { .s = s, .least = s->nodes.v[i].n / LEAST_PART + 1 };
-		int ret;
+	uint32_t *of_context = malloc((s->nodes.n + 1) * sizeof *of_context);
+	uint64_t *scratch = malloc((s->nodes.n + 1) * sizeof *scratch);
+	int ret = of_context && scratch ? VPROF_OK : VPROF_ERR_NOMEM;
 
-		if (!s->nodes.v[i].n)
-			continue;
-		s->r->contexts[i].sampled = l.to = calloc(NODES_MAX, sizeof *l.to);
-		ret = l.to ? list_children(&l, i, 0) : VPROF_ERR_NOMEM;
-		s->r->contexts[i].n_sampled = l.n;
-		if (ret)
-			return ret;
-	}
-	return VPROF_OK;
+	for (uint32_t i = 0; i < s->nodes.n && !ret; i++) /* parents come first */
+		of_context[i] = i < s->r->n_contexts ? i : of_context[s->nodes.v[i].parent];
+	for (uint32_t i = 0; i < s->r->n_contexts && !ret; i++)
+		if (s->nodes.v[i].n)
+			ret = describe_context(s, i, least_of(s, i, of_context, scratch));
+	free(of_context);
+	free(scratch);
+	return ret;
 }
 
 int vprof_context_samples_fill(struct vprof_results *r, const struct vprof_worked *worked, size_t n,

@@ -161,7 +161,7 @@ static void section_read(struct flow_thread *t, uintptr_t address, size_t n, uin
 
 static void note_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
 {
-	if (t->n_late)
+	if (t->n_late && (n > 64 || flow_may_be_late(t, address, n)))
 		flow_late_use(t, address, n, is_write, pc);
 	if (t->n_candidates)
 		flow_use(t, address, n, is_write, pc);

@@ -147,11 +147,46 @@ static void test_least(void **state)
 	vprof_results_free(r);
 }
 
+#define DEEP 300
+
+/* Three stacks of 300 functions: there is room for 500, so the heaviest is told alone, and not the one that comes
+ * first. */
+static void test_deep(void **state)
+{
+	struct vprof_latency_history h;
+	struct vprof_results *r = vprof_results_new();
+	const struct vprof_worked worked = { 7, 0, 0, 100 };
+	uint64_t t = 0;
+
+	(void)state;
+	assert_non_null(r);
+	r->contexts = calloc(1, sizeof *r->contexts);
+	r->n_contexts = 1;
+	make(&h);
+	add_thread(&h, 7, 0, 100);
+	for (int s = 0; s < 3; s++) {
+		enum function functions[DEEP];
+
+		for (int i = 0; i < DEEP; i++)
+			functions[i] = (enum function)(MAIN + (s + i) % 3);
+		add_stack(&h, DEEP, functions, DEEP);
+		for (int k = 0; k < 8 + s; k++)
+			add_event(&h, t++, (enum stack)(h.stacks.n - 1), VPROF_LATENCY_TIMER);
+	}
+	assert_int_equal(vprof_context_samples_fill(r, &worked, 1, &h), VPROF_OK);
+	assert_int_equal(r->contexts[0].n_sampled, DEEP);
+	expect(&r->contexts[0], 0, "write_it", 0, 10, 0);
+	expect(&r->contexts[0], DEEP - 1, "read_it", DEEP - 1, 10, 10);
+	vprof_latency_history_release(&h);
+	vprof_results_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
