@@ -6,7 +6,7 @@
 #include "analysis/flows/flow_places.h"
 
 #define MOSTLY 10     /* one in so many is an exception */
-#define TAKEN_LEAST 4 /* one in so many of what a function takes under a lock must be a flow for any of it to be */
+#define TAKEN_LEAST 4 /* one in so many of what is taken at a place must be a flow for any of it to be */
 
 struct judged {
 	uint32_t pair;
@@ -14,6 +14,7 @@ struct judged {
 	struct vprof_flow_place producer, consumer;
 	size_t flow;	/* its index in the answer */
 	int is_in_loop; /* as struct vprof_flow */
+	int is_by_taker;
 };
 
 struct answer {
@@ -66,10 +67,11 @@ static struct vprof_flow_pair sum_of(const struct answer *a, size_t i)
 	return sum;
 }
 
-static int functions_have(const struct answer *a, size_t i, enum vprof_flow_verdict verdict)
+/* Has a pair of these functions with so many flows the verdict? */
+static int functions_have(const struct answer *a, size_t i, enum vprof_flow_verdict verdict, uint64_t least)
 {
 	for (size_t k = 0; k < a->pairs.pairs.n; k++)
-		if (a->judged[k].verdict == verdict && is_of(a, i, k))
+		if (a->judged[k].verdict == verdict && a->pairs.pairs.v[k].n_flows >= least && is_of(a, i, k))
 			return 1;
 	return 0;
 }
@@ -87,7 +89,7 @@ static void judge_rare(struct answer *a)
 		if (rare->verdict != VPROF_FLOW_FEW && rare->verdict != VPROF_FLOW_STATE)
 			continue;
 		sum = sum_of(a, i);
-		is_flow = functions_have(a, i, VPROF_FLOW_FLOW);
+		is_flow = functions_have(a, i, VPROF_FLOW_FLOW, 0);
 		if (rare->verdict == VPROF_FLOW_FEW ?
 			    is_flow || (vprof_flow_judge(&sum) == VPROF_FLOW_FLOW && !sum.n_own) :
 			    is_flow && vprof_flow_judge(&sum) == VPROF_FLOW_FLOW)
@@ -96,7 +98,8 @@ static void judge_rare(struct answer *a)
 }
 
 /* The links of a structure are as many pairs as they are stored at places. Where one of them tells that its objects may
- * only go back to a pool, or are looked up again and again, and so does the sum, the others do not know better. */
+ * only go back to a pool, or are looked up again and again, and so does the sum, the others do not know better. What is
+ * stored once, as a pointer to what all share, is no link. */
 static void judge_links(struct answer *a)
 {
 	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
@@ -107,13 +110,19 @@ static void judge_links(struct answer *a)
 			continue;
 		sum = sum_of(a, i);
 		verdict = vprof_flow_judge(&sum);
-		if ((verdict == VPROF_FLOW_UNDECIDED || verdict == VPROF_FLOW_STATE) && functions_have(a, i, verdict))
+		if ((verdict == VPROF_FLOW_UNDECIDED || verdict == VPROF_FLOW_STATE) &&
+		    functions_have(a, i, verdict, VPROF_FLOW_FEWEST))
 			a->judged[i].verdict = verdict;
 	}
 }
 
-/* Of what the pair's consuming function takes under the pair's lock: a pair that stands for most of what is no flow,
- * NULL where a part in TAKEN_LEAST or more are flows. */
+/* Of what is taken by the pair's consuming access: the pair that most of what is no flow comes from, NULL where a part
+ * in TAKEN_LEAST or more are flows. */
+static uint64_t n_taken(const struct vprof_flow_pair *pair)
+{
+	return pair->n_flows + pair->n_allocator;
+}
+
 static const struct judged *judge_taker(const struct answer *a, size_t i)
 {
 	const struct vprof_flow_pair *of = &a->pairs.pairs.v[i];
@@ -124,21 +133,20 @@ static const struct judged *judge_taker(const struct answer *a, size_t i)
 		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
 		const struct judged *judged = &a->judged[k];
 
-		if (!pair->lock || pair->lock != of->lock || pair->is_event ||
-		    !same_function(&a->judged[i].consumer, &judged->consumer))
+		if (pair->consumer != of->consumer || pair->is_event)
 			continue;
-		all += pair->n_flows + pair->n_allocator;
+		all += n_taken(pair);
 		if (judged->verdict == VPROF_FLOW_FLOW)
 			flows += pair->n_flows;
 		else if (judged->verdict != VPROF_FLOW_FEW &&
-			 (!most || pair->n_flows > a->pairs.pairs.v[most->pair].n_flows))
+			 (!most || n_taken(pair) > n_taken(&a->pairs.pairs.v[most->pair])))
 			most = judged;
 	}
 	return TAKEN_LEAST * flows < all ? most : NULL;
 }
 
-/* Who takes from a structure mostly what is no flow takes memory, or looks things up: a few that look handed over (they
- * were marked before they went back, say) are no queue beside it. */
+/* Where mostly what is no flow is taken out, memory is taken, or things are looked up: a few that look handed over
+ * (they were marked before they went back, say) are no queue beside it. */
 static int judge_takers(struct answer *a, struct vprof_error *err)
 {
 	size_t n = a->pairs.pairs.n;
@@ -153,8 +161,10 @@ static int judge_takers(struct answer *a, struct vprof_error *err)
 
 		verdicts[i] = (uint8_t)(most ? most->verdict : a->judged[i].verdict);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		a->judged[i].is_by_taker = a->judged[i].verdict != verdicts[i];
 		a->judged[i].verdict = verdicts[i];
+	}
 	free(verdicts);
 	return VPROF_OK;
 }
@@ -172,6 +182,10 @@ static void copy_place(struct vprof_arena *arena, struct vprof_flow_place *to, c
 
 static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow *f)
 {
+	if (f->is_by_taker)
+		return vprof_arena_printf(
+			arena, "%" PRIu64 " items look handed over, but most of what is taken there is no flow",
+			f->n_items);
 	switch (f->verdict) {
 	case VPROF_FLOW_EVENTS:
 		return vprof_arena_printf(
@@ -229,7 +243,8 @@ static int group(struct answer *a, struct vprof_error *err)
 		size_t k;
 
 		for (k = 0; k < i; k++)
-			if (a->judged[k].verdict == judged->verdict && same_functions(&a->judged[k], judged))
+			if (a->judged[k].verdict == judged->verdict &&
+			    a->judged[k].is_by_taker == judged->is_by_taker && same_functions(&a->judged[k], judged))
 				break;
 		judged->flow = k < i ? a->judged[k].flow : out->n_flows++;
 		flow = &out->flows[judged->flow];
@@ -240,6 +255,7 @@ static int group(struct answer *a, struct vprof_error *err)
 			flow->is_atomic = !pair->lock;
 			flow->is_event = pair->is_event;
 			flow->is_in_loop = judged->is_in_loop;
+			flow->is_by_taker = judged->is_by_taker;
 		}
 		flow->n_pairs++;
 		n_ranges[judged->flow] += pair->is_range ? pair->n_flows : 0;

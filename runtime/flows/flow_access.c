@@ -17,20 +17,24 @@ static uint64_t value_at(uintptr_t address, size_t n)
 	return value;
 }
 
-/* Was something within reach of the pointer written by this thread shortly before? What an earlier section handed on
- * does not count again. */
+/* Was something within reach of the pointer written by this thread shortly before? What it handed on does not count
+ * again when it is handed on once more under the lock under which it first was. */
 static bool is_filled(struct flow_thread *t, uint64_t pointer)
 {
 	uint64_t section = t->records[0].b;
+	uintptr_t lock = t->records[0].a;
 	bool is = false;
 
 	for (unsigned i = 0; i < FLOW_RECENT; i++) {
 		struct flow_write *w = &t->recent[i];
 
 		if (!w->n || w->address + w->n <= pointer || w->address >= pointer + VPROF_FLOW_SPAN ||
-		    (w->handed_on && w->handed_on != section))
+		    (w->handed_on && w->under == lock && w->handed_on != section))
 			continue;
-		w->handed_on = section;
+		if (!w->handed_on) {
+			w->handed_on = section;
+			w->under = lock;
+		}
 		is = true;
 	}
 	return is;
@@ -46,6 +50,8 @@ void flow_write_record(struct flow_thread *t, uintptr_t address, size_t n, uint6
 	r->flags = (uint16_t)(flags | (flow_on_stack(t, address) ? VPROF_FLOW_STACK : 0));
 	if (vprof_flow_is_pointer(value) && is_filled(t, value))
 		r->flags |= VPROF_FLOW_FILLED;
+	if (t->n_late)
+		flow_late_handed_on(t, value);
 	r->a = address;
 	r->b = value;
 	r->c = pc;
@@ -175,7 +181,7 @@ void flow_read(uintptr_t address, size_t n, uintptr_t pc)
 		return;
 	t->observed = 0;
 	if (!((unsigned)t->depth | t->n_candidates | t->n_observable | t->hand_reads | t->n_delivered |
-	      flow_may_be_late(t, address, n)) ||
+	      (t->n_late && (n > 64 || flow_may_be_late(t, address, n)))) ||
 	    !enter(t))
 		return;
 	note_use(t, address, n, false, pc);

@@ -3,8 +3,8 @@
  * itself for the connection that it was given, for instance.
  *
  * A pointer that was merely read (a neighbour in a list) leads to memory that others may give and take meanwhile, so
- * after the window only those are looked for that lead to the first bytes of an allocation, while that allocation
- * lasts, and that no longer lie where they were read.
+ * after the window only those are looked for that lead to the first bytes of an allocation, while that lasts, that no
+ * longer lie where they were read, that the thread has not written to, and that it has not handed on.
  */
 #include "runtime/flows/flow_runtime.h"
 
@@ -44,7 +44,7 @@ void flow_late_add(struct flow_thread *t, const struct flow_candidate *c)
 {
 	for (unsigned i = 0; i < t->n_late; i++)
 		if (t->late[i].low == c->low) {
-			drop(t, i);
+			end(t, i);
 			break;
 		}
 	if (t->n_late == FLOW_LATE)
@@ -64,6 +64,16 @@ void flow_late_end(struct flow_thread *t, uintptr_t lock)
 			i++;
 	if (t->n_late != n)
 		find_lines(t);
+}
+
+void flow_late_handed_on(struct flow_thread *t, uint64_t value)
+{
+	for (unsigned i = 0; i < t->n_late; i++)
+		if (t->late[i].low == value) {
+			end(t, i);
+			find_lines(t);
+			return;
+		}
 }
 
 void flow_late_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)

@@ -281,7 +281,8 @@ static void in_child(void)
 		return;
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->busy = true;
-	t->n_candidates = 0;
+	t->n_candidates = t->n_late = 0;
+	memset(t->late_lines, 0, sizeof t->late_lines);
 	for (unsigned i = 0; i < n_modules && i < MODULES; i++)
 		if (modules[i])
 			module_write(t, modules[i]);

@@ -39,7 +39,8 @@ struct flow_write { /* that may not have happened yet */
 	uintptr_t address, pc;
 	size_t n;
 	int age;	    /* callbacks since */
-	uint64_t handed_on; /* by this section, 0: by none */
+	uint64_t handed_on; /* by this section, under this lock; 0: by none */
+	uintptr_t under;
 };
 
 struct flow_candidate { /* what a section handed out: does the thread use it afterwards? */
@@ -169,6 +170,7 @@ uint64_t flow_bytes_of(uintptr_t address, size_t n, uintptr_t low);
 void flow_late_add(struct flow_thread *t, const struct flow_candidate *c);
 void flow_late_end(struct flow_thread *t, uintptr_t lock); /* as flow_candidates_end */
 void flow_late_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
+void flow_late_handed_on(struct flow_thread *t, uint64_t value); /* a pointer that the thread stores for others */
 static inline bool flow_may_be_late(const struct flow_thread *t, uintptr_t address, size_t n)
 {
 	uintptr_t first = address / 64, last = (address + n - 1) / 64;

@@ -82,11 +82,26 @@ static void transferred(unsigned flags, int fd, uint64_t number, uintptr_t pc, u
 	errno = saved;
 }
 
-#define RECEIVE(fd, call)                                                                                              \
+/* The kernel wrote there for this thread. */
+static void note_received(const void *to, size_t n)
+{
+	struct flow_thread *t = flow_self;
+
+	if (!t || !to || !t->n_late || t->busy)
+		return;
+	t->busy = true;
+	flow_late_use(t, (uintptr_t)to, n, true, 0);
+	t->busy = false;
+}
+
+/* to: NULL where it is not one buffer */
+#define RECEIVE(fd, to, call)                                                                                          \
 	do {                                                                                                           \
 		ssize_t n_ = call;                                                                                     \
-		if (n_ > 0)                                                                                            \
+		if (n_ > 0) {                                                                                          \
+			note_received(to, (size_t)n_);                                                                 \
 			transferred(VPROF_FLOW_RECEIVED, fd, 0, PC, FLOW_FRAME);                                       \
+		}                                                                                                      \
 		return n_;                                                                                             \
 	} while (0)
 #define SEND(fd, call)                                                                                                 \
@@ -100,27 +115,27 @@ static void transferred(unsigned flags, int fd, uint64_t number, uintptr_t pc, u
 
 FLOW_EXPORT ssize_t read(int fd, void *to, size_t n)
 {
-	RECEIVE(fd, NEXT(read)(fd, to, n));
+	RECEIVE(fd, to, NEXT(read)(fd, to, n));
 }
 
 FLOW_EXPORT ssize_t readv(int fd, const struct iovec *to, int n)
 {
-	RECEIVE(fd, NEXT(readv)(fd, to, n));
+	RECEIVE(fd, NULL, NEXT(readv)(fd, to, n));
 }
 
 FLOW_EXPORT ssize_t recv(int fd, void *to, size_t n, int flags)
 {
-	RECEIVE(flags & MSG_PEEK ? -1 : fd, NEXT(recv)(fd, to, n, flags));
+	RECEIVE(flags & MSG_PEEK ? -1 : fd, to, NEXT(recv)(fd, to, n, flags));
 }
 
 FLOW_EXPORT ssize_t recvfrom(int fd, void *to, size_t n, int flags, struct sockaddr *from, socklen_t *n_from)
 {
-	RECEIVE(flags & MSG_PEEK ? -1 : fd, NEXT(recvfrom)(fd, to, n, flags, from, n_from));
+	RECEIVE(flags & MSG_PEEK ? -1 : fd, to, NEXT(recvfrom)(fd, to, n, flags, from, n_from));
 }
 
 FLOW_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	RECEIVE(flags & MSG_PEEK ? -1 : fd, NEXT(recvmsg)(fd, message, flags));
+	RECEIVE(flags & MSG_PEEK ? -1 : fd, NULL, NEXT(recvmsg)(fd, message, flags));
 }
 
 /* What _FORTIFY_SOURCE calls instead. */
@@ -130,18 +145,18 @@ ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, struc
 
 FLOW_EXPORT ssize_t __read_chk(int fd, void *to, size_t n, size_t room)
 {
-	RECEIVE(fd, NEXT(__read_chk)(fd, to, n, room));
+	RECEIVE(fd, to, NEXT(__read_chk)(fd, to, n, room));
 }
 
 FLOW_EXPORT ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags)
 {
-	RECEIVE(flags & MSG_PEEK ? -1 : fd, NEXT(__recv_chk)(fd, to, n, room, flags));
+	RECEIVE(flags & MSG_PEEK ? -1 : fd, to, NEXT(__recv_chk)(fd, to, n, room, flags));
 }
 
 FLOW_EXPORT ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, struct sockaddr *from,
 				   socklen_t *n_from)
 {
-	RECEIVE(flags & MSG_PEEK ? -1 : fd, NEXT(__recvfrom_chk)(fd, to, n, room, flags, from, n_from));
+	RECEIVE(flags & MSG_PEEK ? -1 : fd, to, NEXT(__recvfrom_chk)(fd, to, n, room, flags, from, n_from));
 }
 
 FLOW_EXPORT ssize_t write(int fd, const void *from, size_t n)

@@ -39,10 +39,10 @@ static void candidate_end(struct flow_thread *t, unsigned i, bool is_looked_for_
 {
 	const struct flow_candidate *c = &t->candidates[i];
 
-	if (is_looked_for_on && c->object)
-		flow_late_add(t, c);
-	else if (c->is_used && !c->is_range)
+	if (c->is_used && !c->is_range)
 		flow_use_write(t, c, 0);
+	else if (is_looked_for_on && c->object)
+		flow_late_add(t, c);
 	memmove(&t->candidates[i], &t->candidates[i + 1], sizeof *t->candidates * (--t->n_candidates - i));
 }
 
@@ -167,8 +167,8 @@ void flow_candidates_take(struct flow_thread *t)
 			if (r->kind != VPROF_FLOW_WRITE)
 				continue;
 			c->written |= flow_bytes_of(r->a, r->n_bytes, c->low);
-			if (r->a == c->place && r->b != c->low)
-				c->object = flow_object_of(c->low, &c->begin);
+			if (r->a == c->place) /* the last one decides whether it was taken out */
+				c->object = r->b != c->low ? flow_object_of(c->low, &c->begin) : 0;
 		}
 	}
 }
