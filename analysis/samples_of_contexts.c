@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/samples_of_contexts.h"
 
+#include <string.h>
+
 #include "analysis/join/context_samples.h"
 #include "analysis/transactions/context_walk.h"
 #include "analysis/transactions/contexts_describe.h"
+#include "common/hash/hash_index.h"
+
+struct known_route {
+	uint32_t n, stages[VPROF_STAGES_MAX], context;
+};
 
 struct finding {
 	struct vprof_results *r;
@@ -11,6 +18,8 @@ struct finding {
 	const struct vprof_call_paths *call_paths;
 	struct vprof_path *path;
 	VPROF_ARRAY(uint32_t) stages;
+	VPROF_ARRAY(struct known_route) routes;
+	struct vprof_hash_index by_stages;
 	VPROF_ARRAY(struct vprof_worked) worked;
 };
 
@@ -21,30 +30,55 @@ static uint64_t to_ns(const struct finding *f, uint64_t ticks)
 	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
 }
 
-/* *context: n_contexts where it is one of the lighter ones, which are not told. */
-static int find_context(struct finding *f, size_t *context)
+/* Interned: equal names are one. n_contexts: one of the lighter contexts, which are not told; NONE without memory. */
+static uint32_t context_called(const struct finding *f, const uint32_t *stages, uint32_t n)
+{
+	const char *name = vprof_context_name(f->r, f->call_paths, stages, n);
+	uint32_t context = 0;
+
+	while (context < f->r->n_contexts && f->r->contexts[context].name != name)
+		context++;
+	return name ? context : VPROF_NONE;
+}
+
+static int find_context(struct finding *f, uint32_t *context)
 {
 	uint32_t stages[VPROF_STAGES_MAX], n;
 	const struct vprof_hop *hops;
-	const char *name;
-	size_t n_hops;
+	struct known_route *route;
+	size_t n_hops, at;
+	uint64_t hash;
 	int is_cut;
 
 	hops = vprof_path_hops(f->path, &n_hops);
-	if (VPROF_ROOM(&f->stages, n_hops + 1))
+	if (VPROF_ROOM(&f->stages, n_hops + 1) || vprof_hash_index_room(&f->by_stages, 1))
 		return VPROF_ERR_NOMEM;
-	n = vprof_context_route(f->call_paths, 0, hops, n_hops, f->stages.v, stages, &is_cut);
-	name = vprof_context_name(f->r, f->call_paths, stages, n); /* interned: equal names are one */
-	*context = 0;
-	while (*context < f->r->n_contexts && f->r->contexts[*context].name != name)
-		++*context;
-	return name ? VPROF_OK : VPROF_ERR_NOMEM;
+	hash = n = vprof_context_route(f->call_paths, 0, hops, n_hops, f->stages.v, stages, &is_cut);
+	for (uint32_t i = 0; i < n; i++)
+		hash = vprof_mix(hash ^ stages[i]);
+	VPROF_HASH_EACH(&f->by_stages, hash, at, i)
+	{
+		route = &f->routes.v[i];
+		*context = route->context;
+		if (route->n == n && !memcmp(route->stages, stages, n * sizeof *stages))
+			return VPROF_OK;
+	}
+	route = VPROF_PUSH(&f->routes);
+	*context = route ? context_called(f, stages, n) : VPROF_NONE;
+	if (*context == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	route->n = n;
+	route->context = *context;
+	memcpy(route->stages, stages, n * sizeof *stages);
+	vprof_hash_index_put(&f->by_stages, at, hash, (uint32_t)f->routes.n - 1);
+	return VPROF_OK;
 }
 
 static int add_interval(struct finding *f, uint32_t instance)
 {
 	const struct vprof_piece *pieces;
-	size_t n_pieces, context;
+	uint32_t context;
+	size_t n_pieces;
 	int ret = vprof_path_walk(f->path, instance, &pieces, &n_pieces);
 
 	ret = ret ? ret : find_context(f, &context);
@@ -60,8 +94,8 @@ static int add_interval(struct finding *f, uint32_t instance)
 		w = VPROF_PUSH(&f->worked);
 		if (!w)
 			return VPROF_ERR_NOMEM;
-		*w = (struct vprof_worked){ f->source->timeline->threads[p->thread].tid, (uint32_t)context,
-					    to_ns(f, p->from), to_ns(f, p->to) };
+		*w = (struct vprof_worked){ f->source->timeline->threads[p->thread].tid, context, to_ns(f, p->from),
+					    to_ns(f, p->to) };
 	}
 	return VPROF_OK;
 }
@@ -82,6 +116,8 @@ int vprof_samples_of_contexts_fill(struct vprof_results *r, struct vprof_source 
 	ret = ret ? ret : vprof_context_samples_fill(r, f.worked.v, f.worked.n, events);
 	vprof_path_free(f.path);
 	VPROF_ARRAY_RELEASE(&f.stages);
+	VPROF_ARRAY_RELEASE(&f.routes);
+	vprof_hash_index_release(&f.by_stages);
 	VPROF_ARRAY_RELEASE(&f.worked);
 	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : VPROF_OK;
 }

@@ -117,7 +117,7 @@ static int begin(struct sampling *s)
 	    VPROF_RESERVE(&s->nodes, s->r->n_contexts + 1))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < h->functions.n; i++)
-		s->is_left_out[i] = h->functions.v[i].is_start ||
+		s->is_left_out[i] = (h->functions.v[i].is_start && strcmp(h->functions.v[i].name, "main") != 0) ||
 				    !strncmp(h->functions.v[i].file, "libvprof", strlen("libvprof"));
 	for (uint32_t i = 0; i < h->threads.n; i++)
 		s->seen.v[s->seen.n++] = (struct seen_thread){ h->threads.v[i].tid, i, h->threads.v[i].begin };
@@ -197,7 +197,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* How many samples a function of the context must be on, so that at most NODES_MAX are told: equal ones are left out
- * together. scratch: of all nodes; of_context: of each node. */
+ * together, unless all are equal. scratch: of all nodes; of_context: of each node. */
 static uint64_t least_of(const struct sampling *s, uint32_t context, const uint32_t *of_context, uint64_t *scratch)
 {
 	uint64_t least = s->nodes.v[context].n / LEAST_PART + 1;
@@ -207,7 +207,9 @@ static uint64_t least_of(const struct sampling *s, uint32_t context, const uint3
 		if (of_context[i] == context && s->nodes.v[i].n >= least)
 			scratch[n++] = s->nodes.v[i].n;
 	qsort(scratch, n, sizeof *scratch, falling);
-	return n > NODES_MAX ? scratch[NODES_MAX] + 1 : least;
+	if (n <= NODES_MAX)
+		return least;
+	return scratch[NODES_MAX] < scratch[0] ? scratch[NODES_MAX] + 1 : scratch[0]; /* all equal: the first ones */
 }
 
 static int describe_context(struct sampling *s, uint32_t context, uint64_t least)

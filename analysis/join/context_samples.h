@@ -15,7 +15,8 @@ struct vprof_worked {
 
 /* Fills `sampled` of the results' contexts. events: a checked history. A sample counts for
  * each interval that its thread worked for at that time, which is one, but where intervals share their work. libvprof's
- * functions and those that start threads and programs are left out. OK or NOMEM. O(worked + samples x depth). */
+ * functions and those of libc that start threads and programs are left out. OK or NOMEM. O(worked + samples x depth).
+ */
 int vprof_context_samples_fill(struct vprof_results *r, const struct vprof_worked *worked, size_t n,
 			       const struct vprof_latency_history *events);
 

@@ -375,6 +375,7 @@ struct vprof_profile_node {
 
 /* A function on the stacks that a timer took of threads while they worked for intervals of one context, on their
  * critical paths: in preorder, siblings by falling number. */
+#define VPROF_SAMPLED_DEPTH_MAX 512
 struct vprof_sampled_function {
 	const char *name;
 	const char *file;  /* base name of the program or library; "": the kernel, or code in no file */

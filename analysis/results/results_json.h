@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 15
+#define VPROF_RESULTS_VERSION 16
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */

@@ -304,13 +304,13 @@ static void read_context(struct reading *g, const cJSON *o, struct vprof_context
 	R_FIELDS(VPROF_CONTEXT_FIELDS)
 	READ_INNER(x, stages, n_stages, vprof_context_stage, read_stage);
 	READ_INNER(x, profile, n_profile, vprof_profile_node, read_profile);
-	if (cJSON_GetObjectItemCaseSensitive(o, "sampled")) /* results written before there were any have none */
-		READ_INNER(x, sampled, n_sampled, vprof_sampled_function, read_sampled);
+	READ_INNER(x, sampled, n_sampled, vprof_sampled_function, read_sampled);
 	for (size_t i = 0; i < x->n_profile && !g->ret; i++)
 		if (x->profile[i].depth > (i ? x->profile[i - 1].depth + 1 : 0))
 			wrong(g, "profile.depth", "out of range");
 	for (size_t i = 0; i < x->n_sampled && !g->ret; i++)
-		if (x->sampled[i].depth > (i ? x->sampled[i - 1].depth + 1 : 0))
+		if (x->sampled[i].depth > (i ? x->sampled[i - 1].depth + 1 : 0) ||
+		    x->sampled[i].depth >= VPROF_SAMPLED_DEPTH_MAX)
 			wrong(g, "sampled.depth", "out of range");
 }
 

@@ -293,9 +293,11 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	u->n_reads = 0;
 	u->addresses[u->n++] = pc;
 	pc -= u->n > 1;
+	if (u->n_sure < u->n - 1) /* a guess */
+		return DWARF_CB_OK;
 	if (!dwfl_addrmodule(u->dwfl, pc))
 		u->is_unknown = 1;
-	if (u->n_sure == u->n - 1 && has_tables(u, pc))
+	if (has_tables(u, pc))
 		u->n_sure = u->n;
 	return DWARF_CB_OK;
 }
@@ -344,6 +346,7 @@ struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struc
 		found.n = u->n_sure + 1;
 		found.is_cut = 1;
 		found.is_placed = 0;
+		u->is_full = 0;
 	}
 	found.is_unknown = u->is_unknown || !u->n;
 	found.is_full = u->is_full;

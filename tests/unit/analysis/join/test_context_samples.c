@@ -48,7 +48,7 @@ static void make(struct vprof_latency_history *h)
 {
 	static const struct vprof_latency_function functions[] = {
 		[START] = { "_start", "server", VPROF_LATENCY_PROGRAM, 1, 0, NULL },
-		[MAIN] = { "main", "server", VPROF_LATENCY_PROGRAM, 0, 0, NULL },
+		[MAIN] = { "main", "server", VPROF_LATENCY_PROGRAM, 1, 0, NULL },
 		[READ_IT] = { "read_it", "server", VPROF_LATENCY_PROGRAM, 0, 0, NULL },
 		[WRITE_IT] = { "write_it", "server", VPROF_LATENCY_PROGRAM, 0, 0, NULL },
 		[PROBE] = { "vprof_enter", "libvprof.so", VPROF_LATENCY_LIBRARY, 0, 0, NULL },
