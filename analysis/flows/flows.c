@@ -116,13 +116,13 @@ static void judge_links(struct answer *a)
 	}
 }
 
-/* Of what is taken by the pair's consuming access: the pair that most of what is no flow comes from, NULL where a part
- * in TAKEN_LEAST or more are flows. */
 static uint64_t n_taken(const struct vprof_flow_pair *pair)
 {
 	return pair->n_flows + pair->n_allocator;
 }
 
+/* Of what is taken by the pair's consuming access: the pair that most of what is no flow comes from, NULL where a part
+ * in TAKEN_LEAST or more are flows. */
 static const struct judged *judge_taker(const struct answer *a, size_t i)
 {
 	const struct vprof_flow_pair *of = &a->pairs.pairs.v[i];

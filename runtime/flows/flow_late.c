@@ -4,7 +4,7 @@
  *
  * A pointer that was merely read (a neighbour in a list) leads to memory that others may give and take meanwhile, so
  * after the window only those are looked for that lead to the first bytes of an allocation, while that lasts, that no
- * longer lie where they were read, that the thread has not written to, and that it has not handed on.
+ * longer lie where they were read, that the thread had not written to by then, and that it has not handed on.
  */
 #include "runtime/flows/flow_runtime.h"
 
