@@ -83,22 +83,31 @@ static int is_cxx(const struct unit *u)
 static void insert_task(struct unit *u, struct vprof_text *out, struct vprof_expr_task *t)
 {
 	size_t n = (size_t)(t - u->tasks);
-	char name[64];
+	const char *returns = t->function->returns;
+	int is_reference = !strcmp(t->function->return_kind, "reference");
+	struct vprof_text name = VPROF_TEXT_INIT;
 
+	/* in C++ without a variable, which each instance of a template would declare with another type */
+	if (is_cxx(u))
+		vprof_text_addf(&name, is_reference ? "((__typeof__(%s) (*)())0)()" : "(*(__typeof__(%s) *)0)",
+				returns);
+	else
+		vprof_text_addf(&name, "vprof_return_%zu_", n);
 	t->begin = out->len;
-	snprintf(name, sizeof name, "vprof_return_%zu_", n);
 	vprof_text_add(out, " { ");
 	if (strstr(t->expr->text, "vp_traceparent("))
 		vprof_text_add(out, "extern unsigned long long vp_traceparent(const char *); ");
-	if (vprof_expression_uses_return(t->expr->text))
-		vprof_text_addf(out, "extern __typeof__(%s) %s; ", t->function->returns, name);
+	if (vprof_expression_uses_return(t->expr->text) && !is_cxx(u))
+		vprof_text_addf(out, "extern __typeof__(%s) %s; ", returns, name.s);
 	vprof_text_addf(out, "%s vprof_check_%zu_ = (", is_cxx(u) ? "auto" : "__auto_type", n);
 	if (t->role != VPROF_EXPR_TRUTH && !is_cxx(u))
 		vprof_text_add(out, "0, "); /* arrays decay, bit-fields promote */
 	vprof_text_add(out, "(");
-	vprof_expression_with_return(out, t->expr->text, name);
+	vprof_expression_with_return(out, t->expr->text, name.s ? name.s : "");
 	vprof_text_add(out, t->role == VPROF_EXPR_TRUTH ? ") ? 1 : 0); } " : ")); } ");
 	t->end = out->len;
+	out->failed |= name.failed;
+	vprof_text_release(&name);
 }
 
 static int compare_places(const void *pa, const void *pb)
