@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/join/seen_threads.h"
 #include "common/hash/hash_index.h"
 
 #define NODES_MAX 500  /* of a context */
 #define LEAST_PART 500 /* one in so many of a context's samples: functions with fewer are left out */
-
-struct seen_thread { /* of the events, by tid, then time */
-	uint32_t tid, thread;
-	uint64_t begin;
-};
 
 struct node {
 	uint32_t parent, function; /* the first ones are the contexts themselves */
@@ -25,21 +21,11 @@ struct node {
 struct sampling {
 	struct vprof_results *r;
 	const struct vprof_latency_history *events;
-	VPROF_ARRAY(struct seen_thread) seen;
+	struct vprof_seen_threads seen;
 	VPROF_ARRAY(struct node) nodes;
 	struct vprof_hash_index by_key;
 	uint8_t *is_left_out; /* [functions of the events] */
 };
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct seen_thread *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) :
-				      (x->thread > y->thread) - (x->thread < y->thread);
-}
 
 static uint32_t child_of(struct sampling *s, uint32_t parent, uint32_t function)
 {
@@ -84,20 +70,11 @@ static int add_sample(struct sampling *s, uint32_t context, uint32_t stack)
 
 static int add_worked(struct sampling *s, const struct vprof_worked *w)
 {
-	size_t low = 0, high = s->seen.n;
+	size_t at = vprof_seen_threads_from(&s->seen, w->tid, w->from);
 	int ret = VPROF_OK;
 
-	while (low < high) { /* the first of the thread that ends after it began */
-		size_t middle = low + (high - low) / 2;
-		const struct seen_thread *seen = &s->seen.v[middle];
-
-		if (seen->tid < w->tid || (seen->tid == w->tid && s->events->threads.v[seen->thread].end <= w->from))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < s->seen.n && s->seen.v[low].tid == w->tid && s->seen.v[low].begin < w->to && !ret; low++) {
-		const struct vprof_latency_thread *t = &s->events->threads.v[s->seen.v[low].thread];
+	for (; at < s->seen.v.n && s->seen.v.v[at].tid == w->tid && s->seen.v.v[at].begin < w->to && !ret; at++) {
+		const struct vprof_latency_thread *t = &s->events->threads.v[s->seen.v.v[at].thread];
 		size_t last = t->first_event + t->n_events;
 
 		for (size_t i = vprof_latency_event_at(s->events, t, w->from);
@@ -113,17 +90,14 @@ static int begin(struct sampling *s)
 	const struct vprof_latency_history *h = s->events;
 
 	s->is_left_out = calloc(h->functions.n + 1, 1);
-	if (!s->is_left_out || VPROF_RESERVE(&s->seen, h->threads.n + 1) ||
-	    VPROF_RESERVE(&s->nodes, s->r->n_contexts + 1))
+	if (!s->is_left_out || VPROF_RESERVE(&s->nodes, s->r->n_contexts + 1))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < h->functions.n; i++)
 		s->is_left_out[i] = (h->functions.v[i].is_start && strcmp(h->functions.v[i].name, "main") != 0) ||
 				    !strncmp(h->functions.v[i].file, "libvprof", strlen("libvprof"));
-	for (uint32_t i = 0; i < h->threads.n; i++)
-		s->seen.v[s->seen.n++] = (struct seen_thread){ h->threads.v[i].tid, i, h->threads.v[i].begin };
 	for (size_t i = 0; i < s->r->n_contexts; i++)
 		s->nodes.v[s->nodes.n++] = (struct node){ VPROF_NONE, VPROF_NONE, VPROF_NONE, VPROF_NONE, 0 };
-	return vprof_array_sort(s->seen.v, s->seen.n, sizeof *s->seen.v, by_tid) ? VPROF_ERR_NOMEM : VPROF_OK;
+	return vprof_seen_threads_find(&s->seen, h);
 }
 
 /* ---- to the results ---- */
@@ -248,7 +222,7 @@ int vprof_context_samples_fill(struct vprof_results *r, const struct vprof_worke
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = add_worked(&s, &worked[i]);
 	ret = ret ? ret : describe(&s);
-	VPROF_ARRAY_RELEASE(&s.seen);
+	vprof_seen_threads_release(&s.seen);
 	VPROF_ARRAY_RELEASE(&s.nodes);
 	vprof_hash_index_release(&s.by_key);
 	free(s.is_left_out);

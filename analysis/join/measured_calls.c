@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/join/seen_threads.h"
 #include "analysis/timeline/calls.h"
 #include "common/hash/hash_index.h"
 
@@ -16,18 +17,13 @@ struct cut_stack { /* a stack of the events from `depth` on, in a target's histo
 	uint32_t target, stack, depth, made;
 };
 
-struct seen_thread { /* of the events, by tid, then time */
-	uint32_t tid, thread;
-	uint64_t begin;
-};
-
 struct gathering {
 	struct vprof_measured_target *targets;
 	size_t n_targets;
 	const struct vprof_timeline *timeline;
 	const struct vprof_plan *plan;
 	const struct vprof_latency_history *events;
-	VPROF_ARRAY(struct seen_thread) seen;
+	struct vprof_seen_threads seen;
 	VPROF_ARRAY(struct cut_stack) cuts;
 	struct vprof_hash_index by_cut;
 	unsigned char *is_own; /* [functions of the events] libvprof's */
@@ -35,16 +31,6 @@ struct gathering {
 	const char *chain[CHAIN_MAX];
 	size_t n_chain;
 };
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct seen_thread *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) :
-				      (x->thread > y->thread) - (x->thread < y->thread);
-}
 
 /* The last part of a qualified name, without underscores that C libraries put before theirs. */
 static const char *plain_name(const char *name, size_t *n)
@@ -203,25 +189,13 @@ static uint64_t to_ns(const struct gathering *g, uint64_t ticks)
 static int add_call(struct gathering *g, uint32_t target, uint32_t tid, uint64_t t0_ticks, uint64_t t1_ticks)
 {
 	uint64_t t0 = to_ns(g, t0_ticks), t1 = to_ns(g, t1_ticks);
-	size_t low = 0, high = g->seen.n;
+	size_t at = vprof_seen_threads_from(&g->seen, tid, t0);
 	uint32_t n_parts = 0;
 	int ret = VPROF_OK;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->seen.v[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	g->targets[target].n_calls++;
-	for (; low < g->seen.n && g->seen.v[low].tid == tid && g->seen.v[low].begin < t1 && !ret; low++) {
-		const struct vprof_latency_thread *t = &g->events->threads.v[g->seen.v[low].thread];
-
-		if (t->end > t0)
-			ret = add_part(g, target, t, t0, t1, &n_parts);
-	}
+	for (; at < g->seen.v.n && g->seen.v.v[at].tid == tid && g->seen.v.v[at].begin < t1 && !ret; at++)
+		ret = add_part(g, target, &g->events->threads.v[g->seen.v.v[at].thread], t0, t1, &n_parts);
 	g->targets[target].n_outside += !n_parts;
 	return ret;
 }
@@ -309,15 +283,10 @@ static int gather_waits(struct gathering *g, struct vprof_calls *calls, uint32_t
 static int prepare(struct gathering *g)
 {
 	g->is_own = calloc(g->events->functions.n + 1, 1);
-	if (!g->is_own || VPROF_RESERVE(&g->seen, g->events->threads.n + 1))
+	if (!g->is_own || vprof_seen_threads_find(&g->seen, g->events))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < g->events->functions.n; i++)
 		g->is_own[i] = !strncmp(g->events->functions.v[i].file, "libvprof", 8);
-	for (uint32_t i = 0; i < g->events->threads.n; i++)
-		g->seen.v[g->seen.n++] =
-			(struct seen_thread){ g->events->threads.v[i].tid, i, g->events->threads.v[i].begin };
-	if (vprof_array_sort(g->seen.v, g->seen.n, sizeof *g->seen.v, by_tid))
-		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < g->n_targets; i++) {
 		struct vprof_latency_history *h = &g->targets[i].history;
 
@@ -353,7 +322,7 @@ int vprof_measured_calls_gather(struct vprof_measured_target *targets, size_t n_
 			ret = gather_waits(&g, calls, t);
 	}
 	vprof_calls_free(calls);
-	VPROF_ARRAY_RELEASE(&g.seen);
+	vprof_seen_threads_release(&g.seen);
 	VPROF_ARRAY_RELEASE(&g.cuts);
 	vprof_hash_index_release(&g.by_cut);
 	free(g.is_own);

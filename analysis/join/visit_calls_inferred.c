@@ -2,46 +2,24 @@
 /* Of visits whose threads have stacks: the events between begin and end, each with one more frame outside. */
 #include <string.h>
 
+#include "analysis/join/seen_threads.h"
 #include "analysis/join/visit_stacks.h"
-
-struct seen_thread { /* of the events, by tid, then time */
-	uint32_t tid, thread;
-	uint64_t begin;
-};
 
 struct inferring {
 	struct vprof_visit_group *groups;
 	size_t n_groups;
 	const struct vprof_latency_history *events;
 	uint32_t **made; /* [groups][stacks of the events] number in the group's history + 1; 0: not made */
-	VPROF_ARRAY(struct seen_thread) seen;
+	struct vprof_seen_threads seen;
 };
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct seen_thread *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) :
-				      (x->thread > y->thread) - (x->thread < y->thread);
-}
 
 /* NULL: the thread was not seen for all of the stretch. */
 static const struct vprof_latency_thread *find_thread(const struct inferring *g, const struct vprof_visit_stretch *s)
 {
-	size_t low = 0, high = g->seen.n;
+	size_t at = vprof_seen_threads_from(&g->seen, s->tid, 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->seen.v[middle].tid < s->tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < g->seen.n && g->seen.v[low].tid == s->tid; low++) {
-		const struct vprof_latency_thread *t = &g->events->threads.v[g->seen.v[low].thread];
+	for (; at < g->seen.v.n && g->seen.v.v[at].tid == s->tid; at++) {
+		const struct vprof_latency_thread *t = &g->events->threads.v[g->seen.v.v[at].thread];
 
 		if (t->begin <= s->from && s->to <= t->end)
 			return t;
@@ -138,14 +116,7 @@ static int infer_one(struct inferring *g, const struct vprof_visit_work *w, cons
 static int prepare(struct inferring *g)
 {
 	g->made = calloc(g->n_groups + 1, sizeof *g->made);
-	if (!g->made || VPROF_RESERVE(&g->seen, g->events->threads.n + 1))
-		return VPROF_ERR_NOMEM;
-	for (uint32_t i = 0; i < g->events->threads.n; i++)
-		g->seen.v[g->seen.n++] =
-			(struct seen_thread){ g->events->threads.v[i].tid, i, g->events->threads.v[i].begin };
-	if (vprof_array_sort(g->seen.v, g->seen.n, sizeof *g->seen.v, by_tid))
-		return VPROF_ERR_NOMEM;
-	return VPROF_OK;
+	return g->made ? vprof_seen_threads_find(&g->seen, g->events) : VPROF_ERR_NOMEM;
 }
 
 int vprof_visit_calls_inferred(struct vprof_visit_group *groups, size_t n_groups, const struct vprof_visit_work *work,
@@ -161,6 +132,6 @@ int vprof_visit_calls_inferred(struct vprof_visit_group *groups, size_t n_groups
 	for (size_t i = 0; i < n_groups && g.made; i++)
 		free(g.made[i]);
 	free(g.made);
-	VPROF_ARRAY_RELEASE(&g.seen);
+	vprof_seen_threads_release(&g.seen);
 	return ret;
 }

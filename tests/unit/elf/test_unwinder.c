@@ -77,12 +77,10 @@ static void test_cut(void **state)
 	vprof_unwinder_free(u);
 }
 
-/* In the first instruction of a function of the kernel's page, bp is its caller's, whatever that keeps in it: here the
- * place of an older frame. Whoever follows it misses those in between. */
-static void test_vdso(void **state)
+/* At the first instruction of a function that `unwind` called: bp is still its caller's, here the place of an older
+ * frame. addresses[MOST]. */
+static struct vprof_unwound unwind_entry(struct vprof_unwinder *u, const void *entry, uint64_t *addresses)
 {
-	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	void *entry = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
 	const uint64_t sp = 0x7ff000000000;
 	const uint64_t memory[8] = { (uint64_t)(uintptr_t)unwind + 1,  0, 0, 0, sp + 48,
 				     (uint64_t)(uintptr_t)open_own + 1 };
@@ -91,15 +89,25 @@ static void test_vdso(void **state)
 					       .bp = sp + 32,
 					       .memory = (const unsigned char *)memory,
 					       .n_bytes = sizeof memory };
-	uint64_t addresses[MOST] = { 0 };
 	size_t places[MOST];
+
+	return vprof_unwinder_unwind(u, &copy, addresses, places, MOST);
+}
+
+/* In the first instruction of a function of the kernel's page, bp is its caller's, whatever that keeps in it: here the
+ * place of an older frame. Whoever follows it misses those in between. */
+static void test_vdso(void **state)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *entry = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+	uint64_t addresses[MOST] = { 0 };
 	struct vprof_unwinder *u = open_own();
 
 	(void)state;
 	assert_non_null(u);
 	if (entry) {
-		assert_true(vprof_unwinder_unwind(u, &copy, addresses, places, MOST).n >= 2);
-		assert_int_equal(addresses[1], memory[0]);
+		assert_true(unwind_entry(u, entry, addresses).n >= 2);
+		assert_int_equal(addresses[1], (uint64_t)(uintptr_t)unwind + 1);
 	}
 	vprof_unwinder_free(u);
 	if (vdso)
@@ -114,23 +122,14 @@ extern const char vprof_test_untabled[];
 /* Its frame pointer is its caller's, as above: what that leads to is no frame of which anything is known. */
 static void test_untabled(void **state)
 {
-	const uint64_t sp = 0x7ff000000000;
-	const uint64_t memory[8] = { (uint64_t)(uintptr_t)unwind + 1,  0, 0, 0, sp + 48,
-				     (uint64_t)(uintptr_t)open_own + 1 };
-	const struct vprof_stack_copy copy = { .ip = (uint64_t)(uintptr_t)vprof_test_untabled,
-					       .sp = sp,
-					       .bp = sp + 32,
-					       .memory = (const unsigned char *)memory,
-					       .n_bytes = sizeof memory };
 	uint64_t addresses[MOST] = { 0 };
-	size_t places[MOST];
 	struct vprof_unwinder *u = open_own();
 	struct vprof_unwound found;
 
 	(void)state;
 	assert_non_null(u);
 	for (int i = 0; i < 2; i++) { /* and as it is known from then on */
-		found = vprof_unwinder_unwind(u, &copy, addresses, places, MOST);
+		found = unwind_entry(u, vprof_test_untabled, addresses);
 		assert_int_equal(found.n, 1);
 		assert_int_equal(found.is_cut, 1);
 		assert_int_equal(found.is_placed, 0);
