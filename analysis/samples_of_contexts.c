@@ -25,9 +25,7 @@ struct finding {
 
 static uint64_t to_ns(const struct finding *f, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(f->source->timeline->trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+	return vprof_latency_time(vprof_trace_ns(f->source->timeline->trace, ticks));
 }
 
 /* Interned: equal names are one. n_contexts: one of the lighter contexts, which are not told; NONE without memory. */

@@ -181,9 +181,7 @@ static int add_part(struct gathering *g, uint32_t target, const struct vprof_lat
 
 static uint64_t to_ns(const struct gathering *g, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(g->timeline->trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+	return vprof_latency_time(vprof_trace_ns(g->timeline->trace, ticks));
 }
 
 static int add_call(struct gathering *g, uint32_t target, uint32_t tid, uint64_t t0_ticks, uint64_t t1_ticks)

@@ -50,9 +50,7 @@ static uint64_t to_ticks(const struct measuring *g, uint64_t ns)
 
 static uint64_t to_ns(const struct measuring *g, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(g->timeline->trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+	return vprof_latency_time(vprof_trace_ns(g->timeline->trace, ticks));
 }
 
 static void describe(const struct measuring *g, uint32_t key, struct vprof_latency_function *f)

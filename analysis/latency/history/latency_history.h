@@ -15,6 +15,12 @@
 #define VPROF_LATENCY_TIME_MAX (UINT64_C(1) << 62)
 #define VPROF_LATENCY_DEPTH_MAX 512 /* frames of a stack */
 
+/* A time of a trace as a history's: what a damaged one says is kept within bounds. */
+static inline uint64_t vprof_latency_time(double ns)
+{
+	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+}
+
 enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_LATENCY_KERNEL, VPROF_LATENCY_LAYERS };
 
 struct vprof_latency_function {

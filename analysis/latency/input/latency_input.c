@@ -65,9 +65,7 @@ struct position {
 
 static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+	return vprof_latency_time(vprof_trace_ns(trace, ticks));
 }
 
 static struct tracked *begin_thread(struct reading *g, uint32_t tid, uint32_t pid, const char *name, int is_cut)

@@ -19,9 +19,7 @@ struct reading {
 
 static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+	return vprof_latency_time(vprof_trace_ns(trace, ticks));
 }
 
 /* NULL without memory. */
