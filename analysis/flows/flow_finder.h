@@ -49,15 +49,24 @@ struct vprof_flow_holder { /* who consumed a pointer last, through which pair */
 	uint32_t thread, pair;
 };
 
+#define VPROF_FLOW_USERS 3 /* so that one is neither producer nor consumer */
+
+struct vprof_flow_used { /* threads that used what a pointer leads to, by their last uses */
+	uint64_t space, value;
+	uint64_t parts[VPROF_FLOW_USERS]; /* 0: none */
+	uint32_t threads[VPROF_FLOW_USERS];
+};
+
 struct vprof_flow_finder {
 	struct vprof_flow_pairs *p;
 	const struct vprof_flow_trace *t;
 	vprof_flow_owner_of *owner_of;
 	void *owner_arg;
 	struct vprof_flow_dictionary dictionary;
-	struct vprof_hash_index site_index, pair_index, consumed_index, held_index, thread_index;
+	struct vprof_hash_index site_index, pair_index, consumed_index, held_index, used_index, thread_index;
 	VPROF_ARRAY(struct vprof_flow_consumed) consumed;
 	VPROF_ARRAY(struct vprof_flow_holder) held;
+	VPROF_ARRAY(struct vprof_flow_used) used;
 	VPROF_ARRAY(uint64_t) threads; /* process and thread */
 	/* of the section under way */
 	const struct vprof_flow_section *section;

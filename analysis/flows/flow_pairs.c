@@ -177,6 +177,63 @@ static void note_held(struct vprof_flow_finder *f, uint64_t value, uint32_t pair
 	vprof_hash_index_put(&f->held_index, at, hash, (uint32_t)f->held.n - 1);
 }
 
+static struct vprof_flow_used *used_of(struct vprof_flow_finder *f, uint64_t value)
+{
+	uint64_t space = vprof_flow_space(f, value), hash = holder_hash(space, value);
+	struct vprof_flow_used *used;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->used_index, 1);
+	if (f->failed)
+		return NULL;
+	VPROF_HASH_EACH(&f->used_index, hash, at, i)
+	{
+		if (f->used.v[i].value == value && f->used.v[i].space == space)
+			return &f->used.v[i];
+	}
+	used = VPROF_PUSH(&f->used);
+	if (!used) {
+		f->failed = 1;
+		return NULL;
+	}
+	used->space = space;
+	used->value = value;
+	vprof_hash_index_put(&f->used_index, at, hash, (uint32_t)f->used.n - 1);
+	return used;
+}
+
+/* In the place of its own last use, or of the oldest. */
+static void note_used(struct vprof_flow_finder *f, uint64_t value)
+{
+	struct vprof_flow_used *used = used_of(f, value);
+	size_t at = 0;
+
+	if (!used)
+		return;
+	for (size_t i = 0; i < VPROF_FLOW_USERS; i++) {
+		if (used->parts[i] && used->threads[i] == f->thread) {
+			at = i;
+			break;
+		}
+		if (used->parts[i] < used->parts[at])
+			at = i;
+	}
+	used->parts[at] = f->part;
+	used->threads[at] = f->thread;
+}
+
+/* Has a third thread used it since it was produced? */
+static int is_shared(struct vprof_flow_finder *f, uint64_t value, const struct vprof_flow_origin *origin)
+{
+	const struct vprof_flow_used *used = used_of(f, value);
+
+	for (size_t i = 0; used && i < VPROF_FLOW_USERS; i++)
+		if (used->parts[i] > origin->part && used->threads[i] != f->thread &&
+		    used->threads[i] != origin->thread)
+			return 1;
+	return 0;
+}
+
 struct vprof_flow_origin vprof_flow_produced(struct vprof_flow_finder *f, const struct vprof_flow_record *r,
 					     uint64_t address)
 {
@@ -390,12 +447,19 @@ static void consume_pointers(struct vprof_flow_finder *f)
 		const struct vprof_flow_record *use;
 		struct vprof_flow_pair *pair;
 		uint64_t n_flows;
+		int is_known, was_shared;
 
-		if (taken->origin.state != VPROF_FLOW_VALID || taken->origin.section == f->section->number ||
-		    !vprof_flow_is_pointer(taken->value) || !is_best(f, i))
+		if (!vprof_flow_is_pointer(taken->value))
 			continue;
 		use = vprof_flow_use_find(f->t, f->section->number, taken->value, 0);
 		if (!use || is_inner(f, taken, use))
+			continue;
+		is_known = taken->origin.state == VPROF_FLOW_VALID && taken->origin.section != f->section->number &&
+			   is_best(f, i);
+		was_shared = is_known && is_shared(f, taken->value, &taken->origin);
+		if (!(use->flags & VPROF_FLOW_WRITTEN))
+			note_used(f, taken->value);
+		if (!is_known)
 			continue;
 		pair = vprof_flow_pair_of(f, taken->origin.site,
 					  f->section->head->flags & VPROF_FLOW_EVENT && use->c ?
@@ -407,8 +471,10 @@ static void consume_pointers(struct vprof_flow_finder *f)
 		n_flows = pair->n_flows;
 		vprof_flow_consume(f, pair, &taken->origin, taken->value, taken->nested, taken->part,
 				   !(use->flags & VPROF_FLOW_WRITTEN));
-		if (pair->n_flows > n_flows)
+		if (pair->n_flows > n_flows) {
+			pair->n_shared += (uint64_t)was_shared;
 			note_held(f, taken->value, (uint32_t)(pair - f->p->pairs.v));
+		}
 	}
 }
 
@@ -609,9 +675,11 @@ int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_tr
 	vprof_hash_index_release(&f.pair_index);
 	vprof_hash_index_release(&f.consumed_index);
 	vprof_hash_index_release(&f.held_index);
+	vprof_hash_index_release(&f.used_index);
 	vprof_hash_index_release(&f.thread_index);
 	VPROF_ARRAY_RELEASE(&f.consumed);
 	VPROF_ARRAY_RELEASE(&f.held);
+	VPROF_ARRAY_RELEASE(&f.used);
 	VPROF_ARRAY_RELEASE(&f.threads);
 	VPROF_ARRAY_RELEASE(&f.last_sections);
 	return f.failed ? vprof_error_no_memory(err) : VPROF_OK;

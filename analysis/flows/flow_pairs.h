@@ -35,6 +35,7 @@ struct vprof_flow_pair {
 	uint64_t n_again_others; /* consumed before by another one */
 	uint64_t n_filled;	 /* flows of what the producer had just filled in */
 	uint64_t n_passed_on;	 /* flows whose consumer later produced the same, having filled it in */
+	uint64_t n_shared;	 /* flows of what a third thread had used after it was produced */
 	VPROF_ARRAY(struct vprof_flow_role) roles;
 };
 

@@ -63,6 +63,7 @@ static struct vprof_flow_pair sum_of(const struct answer *a, size_t i)
 		sum.n_own += pair->n_own;
 		sum.n_filled += pair->n_filled;
 		sum.n_passed_on += pair->n_passed_on;
+		sum.n_shared += pair->n_shared;
 	}
 	return sum;
 }
@@ -208,6 +209,12 @@ static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow 
 			arena, "%" PRIu64 " of %" PRIu64 " were only written by whoever took them: memory, not work",
 			f->n_allocator, f->n_allocator + f->n_flows);
 	case VPROF_FLOW_STATE:
+		if (vprof_flow_is_shared(f->n_flows, f->n_shared))
+			return vprof_arena_printf(
+				arena,
+				"%" PRIu64 " of %" PRIu64
+				" were used by other threads between being stored and being taken: what all share",
+				f->n_shared, f->n_flows);
 		return vprof_arena_printf(
 			arena, "taken over again and again: %" PRIu64 " times, %" PRIu64 " of them by other threads",
 			f->n_again + f->n_again_others, f->n_again_others);
@@ -266,6 +273,7 @@ static int group(struct answer *a, struct vprof_error *err)
 		flow->n_again_others += pair->n_again_others;
 		flow->n_filled += pair->n_filled;
 		flow->n_passed_on += pair->n_passed_on;
+		flow->n_shared += pair->n_shared;
 	}
 	for (size_t i = 0; i < out->n_flows; i++)
 		out->flows[i].is_range = out->flows[i].n_flows &&

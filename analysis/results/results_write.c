@@ -7,6 +7,7 @@
 
 #include "analysis/results/results_writer.h"
 #include "common/files.h"
+#include "common/text.h"
 
 const char *const vprof_node_kind_names[] = {
 	[VPROF_NODE_INTERVAL] = "interval", [VPROF_NODE_FUNCTION] = "function",	  [VPROF_NODE_SITE] = "site",
@@ -177,7 +178,8 @@ static int write_cause(cJSON *o, const struct vprof_cause *x)
 	       vprof_json_add_indices(o, "nodes", x->nodes, x->n_nodes);
 }
 
-static int write_results(cJSON *o, const struct vprof_results *x)
+/* What is not in a list. */
+static int write_scalars(cJSON *o, const struct vprof_results *x)
 {
 	int ok = vprof_json_add_number(o, "version", VPROF_RESULTS_VERSION);
 	cJSON *warnings;
@@ -187,42 +189,90 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	ok &= warnings != NULL;
 	for (size_t i = 0; ok && i < x->n_warnings; i++)
 		ok &= cJSON_AddItemToArray(warnings, cJSON_CreateString(x->warnings[i]));
-	WRITE_LIST(types, n_types, write_type);
-	WRITE_LIST(parties, n_parties, write_party);
-	WRITE_LIST(crosstalk, n_crosstalk, write_crosstalk);
-	WRITE_LIST(contexts, n_contexts, write_context);
-	WRITE_LIST(contributions, n_contributions, write_contribution);
-	WRITE_LIST(work, n_work, write_work);
-	WRITE_LIST(causes, n_causes, write_cause);
-	WRITE_LIST(knots, n_knots, write_knot);
-	WRITE_LIST(tiers, n_tiers, write_tier);
-	WRITE_LIST(layers, n_layers, write_layer);
-	WRITE_LIST(factors, n_factors, write_factor);
-	WRITE_LIST(nodes, n_nodes, write_node);
-	WRITE_LIST(covariances, n_covariances, write_covariance);
-	WRITE_LIST(closed, n_closed, write_closed);
-	WRITE_LIST(common_frames, n_common_frames, write_common_frames);
-	WRITE_LIST(histogram, n_histogram, write_bucket);
-	WRITE_LIST(periods, n_periods, write_period);
-	WRITE_LIST(examples, n_examples, write_example);
-	WRITE_LIST(pieces, n_pieces, write_piece);
-	WRITE_LIST(threads, n_threads, write_thread);
+	return ok;
+}
+
+/* The lists of results.json in their order: name, length, and what writes an item. */
+#define RESULTS_LISTS(LIST)                                                                                            \
+	LIST(types, n_types, write_type)                                                                               \
+	LIST(parties, n_parties, write_party)                                                                          \
+	LIST(crosstalk, n_crosstalk, write_crosstalk)                                                                  \
+	LIST(contexts, n_contexts, write_context)                                                                      \
+	LIST(contributions, n_contributions, write_contribution)                                                       \
+	LIST(work, n_work, write_work)                                                                                 \
+	LIST(causes, n_causes, write_cause)                                                                            \
+	LIST(knots, n_knots, write_knot)                                                                               \
+	LIST(tiers, n_tiers, write_tier)                                                                               \
+	LIST(layers, n_layers, write_layer)                                                                            \
+	LIST(factors, n_factors, write_factor)                                                                         \
+	LIST(nodes, n_nodes, write_node)                                                                               \
+	LIST(covariances, n_covariances, write_covariance)                                                             \
+	LIST(closed, n_closed, write_closed)                                                                           \
+	LIST(common_frames, n_common_frames, write_common_frames)                                                      \
+	LIST(histogram, n_histogram, write_bucket)                                                                     \
+	LIST(periods, n_periods, write_period)                                                                         \
+	LIST(examples, n_examples, write_example)                                                                      \
+	LIST(pieces, n_pieces, write_piece)                                                                            \
+	LIST(threads, n_threads, write_thread)
+
+static int write_results(cJSON *o, const struct vprof_results *x)
+{
+	int ok = write_scalars(o, x);
+
+#define ADD_LIST(list, count, write) WRITE_LIST(list, count, write);
+	RESULTS_LISTS(ADD_LIST)
+#undef ADD_LIST
 	return ok;
 }
 
 JSON_OF(vprof_results_json, vprof_results, write_results)
 
-int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err)
+/* Appends `o`, in one line, and frees it. 0 without memory. */
+static int print_item(struct vprof_text *out, cJSON *o)
 {
-	cJSON *o = vprof_results_json(r);
-	char *text = o ? cJSON_Print(o) : NULL;
-	int ret = VPROF_ERR_NOMEM;
+	char *text = o ? cJSON_PrintUnformatted(o) : NULL;
 
 	if (text)
-		ret = vprof_file_write(path, text, strlen(text), err);
-	else
-		vprof_error_set(err, ret, "not enough memory to write %s", path);
+		vprof_text_add(out, text);
 	cJSON_free(text);
 	cJSON_Delete(o);
-	return ret;
+	return text && !out->failed;
+}
+
+/* As vprof_results_json, but each item of a list in a line of its own, and one at a time: a large server's tree has
+ * hundreds of thousands of nodes, and all of them as cJSON take gigabytes. 0 without memory. */
+static int print_results(struct vprof_text *out, const struct vprof_results *x)
+{
+	cJSON *scalars = cJSON_CreateObject();
+	char *text = scalars && write_scalars(scalars, x) ? cJSON_Print(scalars) : NULL;
+	int ok = text != NULL;
+
+	if (ok) /* goes on before its "\n}" */
+		vprof_text_append(out, text, strlen(text) - 2);
+#define PRINT_LIST(list, count, write)                                                                                 \
+	vprof_text_add(out, ",\n\t\"" #list "\":\t[");                                                                 \
+	for (size_t i = 0; ok && i < x->count; i++) {                                                                  \
+		cJSON *o = cJSON_CreateObject();                                                                       \
+		int is_written = o && write(o, &x->list[i]);                                                           \
+                                                                                                                       \
+		vprof_text_add(out, i ? ",\n\t\t" : "\n\t\t");                                                         \
+		ok = print_item(out, o) && is_written;                                                                 \
+	}                                                                                                              \
+	vprof_text_add(out, "]");
+	RESULTS_LISTS(PRINT_LIST)
+#undef PRINT_LIST
+	vprof_text_add(out, "\n}\n");
+	cJSON_free(text);
+	cJSON_Delete(scalars);
+	return ok && !out->failed;
+}
+
+int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = print_results(&text, r) ? vprof_file_write(path, text.s, text.len, err) :
+					   vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory to write %s", path);
+
+	vprof_text_release(&text);
+	return rc;
 }

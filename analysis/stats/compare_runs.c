@@ -74,6 +74,17 @@ double vprof_runs_half_width(const double *base, size_t n_base, const double *ne
 	return t_quantile(error, fmin(a.n, b.n) - 1) * sqrt(of_mean(&a) + of_mean(&b));
 }
 
+size_t vprof_compare_runs_needed(const struct vprof_change *change, size_t n, double error, double within)
+{
+	double half = (log1p(change->high) - log1p(change->low)) / 2, wanted = log1p(within);
+	double of_one = half * sqrt((double)n) / t_quantile(error / N_DISTINCT, (double)n - 1);
+
+	for (size_t more = n + 1; isfinite(of_one) && more <= VPROF_COMPARE_RUNS_MAX; more++)
+		if (t_quantile(error / N_DISTINCT, (double)more - 1) * of_one <= wanted * sqrt((double)more))
+			return more;
+	return 0;
+}
+
 /* Logarithms of a figure; their mean. */
 static double take_logs(double *logs, const struct vprof_run_figures *runs, size_t n, int figure)
 {

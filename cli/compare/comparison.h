@@ -65,6 +65,14 @@ int vprof_comparison_has_runs(const struct vprof_comparison *c); /* several of e
 #define VPROF_COMPARE_PRECISE 0.1
 int vprof_comparison_is_settled(const struct vprof_comparison *c);
 
+/* What these are, without conditions. */
+#define VPROF_COMPARE_JUDGED 4
+extern const enum vprof_figure vprof_compare_judged[VPROF_COMPARE_JUDGED];
+
+int vprof_comparison_is_known(const struct vprof_comparison *c, enum vprof_figure figure);
+/* About how many runs of each side would tell; 0: it is known, or no number up to VPROF_COMPARE_RUNS_MAX would. */
+size_t vprof_comparison_runs_to_know(const struct vprof_comparison *c, enum vprof_figure figure);
+
 /* of the conditions: one that fails decides, else one that is inconclusive */
 int vprof_comparison_status(const struct vprof_comparison *c);
 

@@ -149,6 +149,25 @@ static void print_side(const struct vprof_compared_side *side)
 		printf("%zu runs (%s)", side->n_traces, vprof_format_count(count_intervals(side)).s);
 }
 
+/* What would settle it. */
+static void print_advice(const struct vprof_comparison *c)
+{
+	size_t n = 0;
+
+	printf("Neither known to have changed nor known to within 10 %%:");
+	for (size_t i = 0; i < VPROF_COMPARE_JUDGED; i++) {
+		enum vprof_figure figure = vprof_compare_judged[i];
+		size_t needed = vprof_comparison_runs_to_know(c, figure);
+
+		if (vprof_comparison_is_known(c, figure))
+			continue;
+		printf("%s %s", n++ ? "," : "", vprof_figure_names[figure]);
+		if (needed)
+			printf(" (known after some %zu runs like these)", needed);
+	}
+	printf(".\nMore runs (--repeat N) tell more, and longer ones, which differ less.\n");
+}
+
 static void print_outcome(const struct vprof_comparison *c)
 {
 	if (!vprof_comparison_has_runs(c)) {
@@ -161,8 +180,9 @@ static void print_outcome(const struct vprof_comparison *c)
 	if (vprof_comparison_is_settled(c))
 		printf("\nSettled after %zu runs of each side.\n", c->sides[0].n);
 	else
-		printf("\nNot settled after %zu runs of each side%s.\n", c->sides[0].n,
-		       c->n_conditions ? "" : ": some figure may have changed by more than 10 %, or not at all");
+		printf("\nNot settled after %zu runs of each side.\n", c->sides[0].n);
+	if (!vprof_comparison_is_settled(c) && !c->n_conditions)
+		print_advice(c);
 }
 
 void vprof_comparison_print(const struct vprof_comparison *c, size_t top, const char *touched)
@@ -224,6 +244,9 @@ static void add_figures(cJSON *list, const struct vprof_comparison *c)
 		vprof_json_add_number(o, "low", x->low);
 		vprof_json_add_number(o, "high", x->high);
 		cJSON_AddBoolToObject(o, "is_changed", vprof_comparison_has_runs(c) && (x->low > 0 || x->high < 0));
+		cJSON_AddBoolToObject(o, "is_known", vprof_comparison_is_known(c, (enum vprof_figure)i));
+		vprof_json_add_number(o, "runs_to_know",
+				      (double)vprof_comparison_runs_to_know(c, (enum vprof_figure)i));
 		cJSON_AddItemToArray(list, o);
 	}
 }

@@ -16,10 +16,11 @@
 
 #define KNOWN (1u << 16)
 #define HEADER_BYTES 64u
-#define EARLY_BYTES 4096u /* for what looking up the next malloc may ask for itself */
+#define CHANGES ((uintptr_t)1) /* no address of an allocation */
+#define EARLY_BYTES 4096u      /* for what looking up the next malloc may ask for itself */
 
 struct allocation {
-	uintptr_t address; /* 0: none */
+	uintptr_t address; /* 0: none; or CHANGES */
 	size_t n;
 	uint64_t serial; /* of those that had this entry */
 };
@@ -34,14 +35,18 @@ static struct allocation *slot_of(uintptr_t address)
 	return &known[(address >> 4 ^ address >> 20) % KNOWN];
 }
 
-static void *known_as(void *p, size_t n)
+/* `serial`: what flow_object_at said of it before, 0 for a new object. Where another thread changes the entry just now,
+ * p stays unknown. */
+static void *known_as(void *p, size_t n, uint64_t serial)
 {
 	struct allocation *a = slot_of((uintptr_t)p);
+	uintptr_t was = __atomic_load_n(&a->address, __ATOMIC_RELAXED);
 
-	if (!p)
+	if (!p || was == CHANGES ||
+	    !__atomic_compare_exchange_n(&a->address, &was, CHANGES, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return p;
-	__atomic_store_n(&a->address, 0, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&a->serial, 1, __ATOMIC_RELAXED);
+	if (!serial || a->serial != serial)
+		__atomic_fetch_add(&a->serial, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&a->n, n, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->address, (uintptr_t)p, __ATOMIC_RELEASE);
 	return p;
@@ -56,7 +61,7 @@ static void *allocated(void *p, size_t n)
 		flow_allocated(t, (uintptr_t)p, n);
 		t->busy = false;
 	}
-	return known_as(p, n);
+	return known_as(p, n, 0);
 }
 
 static void released(const void *p)
@@ -183,6 +188,7 @@ FLOW_EXPORT void *calloc(size_t n, size_t size)
 
 FLOW_EXPORT void *realloc(void *p, size_t n)
 {
+	uint64_t serial;
 	void *new;
 
 	if (is_early(p)) {
@@ -195,10 +201,11 @@ FLOW_EXPORT void *realloc(void *p, size_t n)
 		return new;
 	}
 	settle();
+	serial = flow_object_at((uintptr_t)p);
 	if (p)
 		released(p);
 	new = NEXT(realloc)(p, n);
-	return new == p ? known_as(new, n) : allocated(new, n); /* in its place it is the same object */
+	return new == p ? known_as(new, n, serial) : allocated(new, n); /* in its place it is the same object */
 }
 
 FLOW_EXPORT void *aligned_alloc(size_t alignment, size_t n)

@@ -200,11 +200,49 @@ static void test_by_hand(void **state)
 	assert_true(isnan(vprof_runs_half_width(base, 1, new, 3, 0, 0.05)));
 }
 
+/* Half-width of the bounds of n pairs that differ by +-s in turn. */
+static double half_of(size_t n, double s, struct vprof_change *change)
+{
+	static struct vprof_run_figures base[200], new[200];
+	struct vprof_change changes[VPROF_FIGURE_COUNT];
+
+	for (size_t i = 0; i < n; i++) {
+		base[i].n = new[i].n = 1000;
+		for (int f = 0; f < VPROF_FIGURE_COUNT; f++) {
+			base[i].of[f] = 1e5;
+			new[i].of[f] = 1e5 * exp(i % 2 ? s : -s);
+		}
+	}
+	assert_int_equal(vprof_compare_runs(base, n, new, n, 1, VPROF_COMPARE_ERROR, changes), VPROF_OK);
+	*change = changes[VPROF_FIGURE_P50];
+	return (log1p(change->high) - log1p(change->low)) / 2;
+}
+
+/* What is said to be enough is, and four fewer are not; nothing is said where a thousand would not do. */
+static void test_needed(void **state)
+{
+	const double within = log1p(0.1);
+	struct vprof_change change;
+	size_t n;
+
+	(void)state;
+	half_of(12, 0.15, &change);
+	n = vprof_compare_runs_needed(&change, 12, VPROF_COMPARE_ERROR, 0.1);
+	assert_in_range(n, 13, 100);
+	assert_true(half_of((n + 3) / 2 * 2, 0.15, &change) <= within);
+	assert_true(half_of((n - 4) / 2 * 2, 0.15, &change) > within);
+	half_of(4, 2, &change);
+	assert_int_equal(vprof_compare_runs_needed(&change, 4, VPROF_COMPARE_ERROR, 0.1), 0);
+	change.low = NAN;
+	assert_int_equal(vprof_compare_runs_needed(&change, 4, VPROF_COMPARE_ERROR, 0.1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_build),  cmocka_unit_test(test_planted_change), cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_single_runs), cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_same_build), cmocka_unit_test(test_planted_change),
+		cmocka_unit_test(test_apart),	   cmocka_unit_test(test_single_runs),
+		cmocka_unit_test(test_by_hand),	   cmocka_unit_test(test_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

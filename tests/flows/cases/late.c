@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MariaDB's cache of threads: who takes a connection prepares itself, for thousands of accesses and with locks of its
- * own, before it looks at the connection. Beside it, what is taken and thrown away unseen: its memory holds the
- * thread's own texts later, which libc writes. Nothing of that is handed over. */
+ * own, before it looks at the connection, whose memory may have been shortened where it lies. Beside it, what is taken
+ * and thrown away unseen: its memory holds the thread's own texts later, which libc writes. Nothing of that is handed
+ * over. */
 #include "flow_case.h"
 
 #define WORK 1000
@@ -84,13 +85,19 @@ static NOINLINE unsigned prepare(volatile unsigned *own)
 
 static void *worker(void *arg)
 {
-	unsigned *own = calloc(WORK, sizeof *own);
+	unsigned *own = calloc(WORK, sizeof *own), n = 0;
 	struct item *item;
 
 	while (own && (item = park())) {
+		void *memory = (char *)item - HEADER;
+
 		prepare(own);
+		if (n++ % 2)
+			memory = realloc(memory, HEADER + sizeof *item);
+		if (memory != (char *)item - HEADER)
+			abort();
 		item_use(item);
-		free((char *)item - HEADER);
+		free(memory);
 	}
 	free(own);
 	return arg;
