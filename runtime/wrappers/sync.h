@@ -71,12 +71,12 @@ static inline uint32_t rt_seq(_Atomic uint64_t *slot)
 /* Called by the lock's holder, so a store will do; objects that share a slot may lose numbers (see wake-edges.md). */
 static inline uint32_t rt_seq_next(_Atomic uint64_t *slot)
 {
-	uint64_t word = atomic_load_explicit(slot + 1, memory_order_relaxed);
-	uint64_t seq = (word + 1) & VP_SEQ_MASK;
+	uint64_t word = atomic_load_explicit(slot + 1, memory_order_relaxed) + 1;
 
-	seq += !seq;
-	atomic_store_explicit(slot + 1, (word & ~(uint64_t)VP_SEQ_MASK) | seq, memory_order_relaxed);
-	return (uint32_t)seq;
+	if (RT_UNLIKELY(!(word & VP_SEQ_MASK)))
+		word -= VP_SEQ_MASK; /* 1, and no carry */
+	atomic_store_explicit(slot + 1, word, memory_order_relaxed);
+	return (uint32_t)word & VP_SEQ_MASK;
 }
 
 static inline void rt_release_begin(struct rt_release *r, const void *object, bool shared)
@@ -106,28 +106,42 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		rt_release_record(r, after, wait, flags);
 }
 
-/* The release of a lock whose only holder is the caller; `real` is libc's. The case without waiters must be cheap:
- * then only the slot, its value and the number live across libc's call, and no structure is filled in. */
-#define TICKET_RELEASE(object_, shared_, real, kind)                                                                   \
+/* The release of a lock whose only holder is the caller; `real` is libc's, `watched` a function out of line that is
+ * WATCHED_RELEASE. The case without waiters must be cheap: then only the object, the slot, and one word live across
+ * libc's call, which is the slot's value with the release's number in place of the number of waiters, and the function
+ * needs no other stack. */
+#define TICKET_RELEASE(object_, shared_, real, kind, watched)                                                          \
 	do {                                                                                                           \
-		_Atomic uint64_t *slot_ = rt_slot((uint64_t)(uintptr_t)(object_), false);                              \
-		uint64_t before_ = atomic_load_explicit(slot_, memory_order_acquire), after_;                          \
-		uint32_t seq_;                                                                                         \
+		_Atomic uint64_t *slot_;                                                                               \
+		uint64_t known_, after_;                                                                               \
 		int r_;                                                                                                \
-		if (RT_UNLIKELY((shared_) || VP_SLOT_WAITING(before_))) {                                              \
-			struct rt_release watched_;                                                                    \
-			rt_release_begin_lock(&watched_, object_, shared_);                                            \
-			r_ = real;                                                                                     \
-			if (!r_)                                                                                       \
-				rt_release_end(&watched_, kind, 0);                                                    \
-			return r_;                                                                                     \
-		}                                                                                                      \
-		seq_ = rt_seq_next(slot_);                                                                             \
+		if (RT_UNLIKELY(shared_))                                                                              \
+			return watched;                                                                                \
+		slot_ = rt_slot((uint64_t)(uintptr_t)(object_), false);                                                \
+		known_ = atomic_load_explicit(slot_, memory_order_acquire);                                            \
+		if (RT_UNLIKELY(VP_SLOT_WAITING(known_)))                                                              \
+			return watched;                                                                                \
+		known_ |= rt_seq_next(slot_);                                                                          \
 		r_ = real;                                                                                             \
 		rt_fence();                                                                                            \
 		after_ = atomic_load_explicit(slot_, memory_order_acquire);                                            \
-		if (RT_UNLIKELY(VP_SLOT_ARRIVALS(after_) != VP_SLOT_ARRIVALS(before_)) && !r_)                         \
-			rt_release_late(object_, before_, after_, seq_, kind);                                         \
+		if (RT_LIKELY(VP_SLOT_ARRIVALS(after_) == VP_SLOT_ARRIVALS(known_)) || r_)                             \
+			return r_;                                                                                     \
+		rt_release_late(object_, known_ & ~(uint64_t)VP_SEQ_MASK, after_, (uint32_t)known_ & VP_SEQ_MASK,      \
+				kind);                                                                                 \
+		return 0;                                                                                              \
+	} while (0)
+_Static_assert(VP_SLOT_WAITING(UINT64_MAX) == VP_SEQ_MASK, "a release's number fits where waiters are counted");
+
+/* ... of an object that processes share, or that somebody waits for. */
+#define WATCHED_RELEASE(object, shared, real, kind)                                                                    \
+	do {                                                                                                           \
+		struct rt_release watched_;                                                                            \
+		int r_;                                                                                                \
+		rt_release_begin_lock(&watched_, object, shared);                                                      \
+		r_ = real;                                                                                             \
+		if (!r_)                                                                                               \
+			rt_release_end(&watched_, kind, 0);                                                            \
 		return r_;                                                                                             \
 	} while (0)
 

@@ -44,11 +44,16 @@ RT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const
 		    REAL(pthread_mutex_clocklock)(m, clock, until), VP_WAIT_MUTEX, VP_CALL_MUTEX_TIMEDLOCK);
 }
 
+static __attribute__((noinline)) int mutex_unlock_watched(pthread_mutex_t *m)
+{
+	WATCHED_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX);
+}
+
 RT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	if (!rt_active() || rt_mutex_nested(m) || (rt_alone() && !rt_mutex_shared(m)))
 		return REAL(pthread_mutex_unlock)(m);
-	TICKET_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX);
+	TICKET_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX, mutex_unlock_watched(m));
 }
 
 /* Spin locks. Their unlock is a plain store, which our load of the slot must not overtake: either the release sees that

@@ -78,10 +78,15 @@ RT_EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *un
 	SEM_WAIT(s, REAL(sem_clockwait)(s, clock, until), VP_CALL_SEM_TIMEDWAIT);
 }
 
+static __attribute__((noinline)) int sem_post_watched(sem_t *s)
+{
+	WATCHED_RELEASE(s, sem_shared(s), REAL(sem_post)(s), VP_WAIT_SEMAPHORE);
+}
+
 RT_EXPORT int sem_post(sem_t *s)
 {
 	if (!rt_active())
 		return REAL(sem_post)(s);
 	/* Numbered as if it were used as a lock; otherwise numbers may be lost. */
-	TICKET_RELEASE(s, sem_shared(s), REAL(sem_post)(s), VP_WAIT_SEMAPHORE);
+	TICKET_RELEASE(s, sem_shared(s), REAL(sem_post)(s), VP_WAIT_SEMAPHORE, sem_post_watched(s));
 }
