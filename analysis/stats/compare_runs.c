@@ -10,10 +10,17 @@
 
 #define N_DISTINCT (VPROF_FIGURE_COUNT - 1)
 
-const size_t vprof_compare_looks[VPROF_COMPARE_LOOKS] = { 6, 12, 24 };
-const double vprof_compare_look_errors[VPROF_COMPARE_LOOKS + 1] = { VPROF_COMPARE_ERROR * 0.15,
-								    VPROF_COMPARE_ERROR * 0.25,
-								    VPROF_COMPARE_ERROR * 0.6, VPROF_COMPARE_ERROR };
+const size_t vprof_compare_looks[VPROF_COMPARE_LOOKS] = { 6, 12, 24, 48, 96 };
+
+double vprof_compare_look_error(size_t look, int is_last)
+{
+	static const double parts[VPROF_COMPARE_LOOKS] = { 0.15, 0.2, 0.25, 0.2, 0.2 };
+	double left = 1;
+
+	for (size_t i = 0; i < look; i++)
+		left -= parts[i];
+	return VPROF_COMPARE_ERROR * (is_last ? left : parts[look]);
+}
 
 int vprof_run_figures_take(struct vprof_run_figures *f, const struct vprof_latencies *run)
 {

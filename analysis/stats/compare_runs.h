@@ -20,11 +20,12 @@
 #define VPROF_COMPARE_ERROR 0.02
 #define VPROF_COMPARE_RUNS_MIN 2 /* of each side, below which nothing is known of how runs differ */
 
-/* Pairs of runs after which a comparison that adds runs until it is settled looks at them; then it ends. */
-#define VPROF_COMPARE_LOOKS 3
+/* Pairs of runs after which a comparison that adds runs until it is settled looks at them. */
+#define VPROF_COMPARE_LOOKS 5
 extern const size_t vprof_compare_looks[VPROF_COMPARE_LOOKS];
-/* the error that a look may make; the last entry is of a comparison with one look only */
-extern const double vprof_compare_look_errors[VPROF_COMPARE_LOOKS + 1];
+/* The error that a look may make: a part of VPROF_COMPARE_ERROR, or, where it is the last one whatever it shows, all
+ * that those before left of it. */
+double vprof_compare_look_error(size_t look, int is_last);
 
 struct vprof_run_figures {
 	double of[VPROF_FIGURE_COUNT]; /* ns, variances ns^2; as in compare.h */
@@ -35,7 +36,7 @@ struct vprof_run_figures {
 int vprof_run_figures_take(struct vprof_run_figures *figures, const struct vprof_latencies *run);
 
 /* Changes from base[n_base] to new[n_new]. is_paired: base[i] and new[i] were made in turn, n_base == n_new. `error`:
- * of vprof_compare_look_errors. The values are geometric means of the runs; bounds are NaN with fewer than
+ * VPROF_COMPARE_ERROR, or that of a look. The values are geometric means of the runs; bounds are NaN with fewer than
  * VPROF_COMPARE_RUNS_MIN runs on a side, with fewer intervals in all of a side's runs than vprof_compare_needed(), and
  * where a run has a figure of 0. OK or NOMEM. */
 int vprof_compare_runs(const struct vprof_run_figures *base, size_t n_base, const struct vprof_run_figures *new,

@@ -114,7 +114,7 @@ static int compare_runs(struct vprof_comparison *c, const struct compare_options
 	const struct vprof_option_words *named[2] = { &o->base, &o->new };
 	int rc = VPROF_OK;
 
-	c->error = vprof_compare_look_errors[VPROF_COMPARE_LOOKS];
+	c->error = VPROF_COMPARE_ERROR;
 	for (int i = 0; i < 2 && !rc; i++) {
 		if (operands->n_words)
 			rc = vprof_compared_side_add(&c->sides[i], operands->words[i], err);

@@ -40,8 +40,8 @@ struct vprof_factor_change {
 struct vprof_comparison {
 	struct vprof_compared_side sides[2];
 	int is_in_turn;	   /* run i of one side was made beside run i of the other */
-	double error;	   /* of vprof_compare_look_errors */
-	size_t n_runs_max; /* of a side, that would have been made; 0: the runs were given */
+	double error;	   /* of the bounds, all together */
+	int has_made_runs; /* it did not get them as they are */
 	struct vprof_change changes[VPROF_FIGURE_COUNT];
 	struct vprof_condition conditions[VPROF_CONDITIONS_MAX];
 	size_t n_conditions;

@@ -175,7 +175,7 @@ static void print_outcome(const struct vprof_comparison *c)
 		       "decided.\nCompare several: --base RUN... --new RUN..., or --repeat N.\n");
 		return;
 	}
-	if (!c->n_runs_max)
+	if (!c->has_made_runs)
 		return;
 	if (vprof_comparison_is_settled(c))
 		printf("\nSettled after %zu runs of each side.\n", c->sides[0].n);

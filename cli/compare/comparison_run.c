@@ -10,6 +10,10 @@
 #include "cli/command.h"
 #include "cli/compare/comparison.h"
 #include "cli/drilldown/steps.h"
+#include "common/process.h"
+
+#define LOOKS_AT_LEAST 3 /* to 24 runs of each side, however long they are */
+#define LONGEST_S 300.0	 /* no more runs than will have been made by then */
 
 static int run_and_analyse(struct vprof_workspace *w, const char *command, struct vprof_run_name *run,
 			   struct vprof_error *err)
@@ -63,23 +67,52 @@ static int run_pair(struct vprof_comparison *c, const struct vprof_compared_buil
 	return rc;
 }
 
+/* Could a further look tell more? Of conditions it may; else if one of the figures would be known by then. */
+static int is_worth_more(const struct vprof_comparison *c)
+{
+	int is_worth = c->n_conditions > 0;
+
+	for (size_t i = 0; i < VPROF_COMPARE_JUDGED && !is_worth; i++) {
+		size_t needed = vprof_comparison_runs_to_know(c, vprof_compare_judged[i]);
+
+		is_worth = needed && needed <= vprof_compare_looks[VPROF_COMPARE_LOOKS - 1];
+	}
+	return is_worth;
+}
+
+static int make_pairs(struct vprof_comparison *c, const struct vprof_compared_build builds[2], size_t until,
+		      struct vprof_error *err)
+{
+	int rc = VPROF_OK;
+
+	while (c->sides[1].n < until && !rc)
+		rc = run_pair(c, builds, err);
+	return rc;
+}
+
 int vprof_comparison_run(struct vprof_comparison *c, const struct vprof_compared_build builds[2], size_t repeat,
 			 struct vprof_error *err)
 {
-	size_t n_looks = repeat ? 1 : VPROF_COMPARE_LOOKS;
-	int rc = VPROF_OK;
+	double begun_s = vprof_clock_s();
+	int rc, is_last = 0;
 
-	c->is_in_turn = 1;
-	c->n_runs_max = repeat ? repeat : vprof_compare_looks[VPROF_COMPARE_LOOKS - 1];
-	for (size_t look = 0; look < n_looks && !rc; look++) {
-		size_t until = repeat ? repeat : vprof_compare_looks[look];
-
-		c->error = vprof_compare_look_errors[repeat ? VPROF_COMPARE_LOOKS : look];
-		while (c->sides[1].n < until && !rc)
-			rc = run_pair(c, builds, err);
+	c->is_in_turn = c->has_made_runs = 1;
+	c->error = VPROF_COMPARE_ERROR;
+	if (repeat) {
+		rc = make_pairs(c, builds, repeat, err);
+		return rc ? rc : vprof_comparison_make(c, err);
+	}
+	for (size_t look = 0; !is_last; look++) {
+		rc = make_pairs(c, builds, vprof_compare_looks[look], err);
+		/* The time decides before the runs are looked at: so it may give this look the rest of the error. */
+		is_last = look + 1 == VPROF_COMPARE_LOOKS ||
+			  (look >= LOOKS_AT_LEAST - 1 && 2 * (vprof_clock_s() - begun_s) > LONGEST_S);
+		c->error = vprof_compare_look_error(look, is_last);
 		if (!rc)
 			rc = vprof_comparison_make(c, err);
-		if (!rc && vprof_comparison_is_settled(c))
+		if (rc || vprof_comparison_is_settled(c))
+			break;
+		if (look >= LOOKS_AT_LEAST - 1 && !is_worth_more(c))
 			break;
 	}
 	return rc;
