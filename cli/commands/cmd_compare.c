@@ -25,9 +25,10 @@ static const struct vprof_usage usage = {
 	.purpose =
 		"Compares the latencies of two builds: how mean, variance and percentiles changed, and in which factors.\n\n"
 		"BASE and NEW are folders of projects that are built with probes: their run commands are run in turn until\n"
-		"the comparison is settled, at most 24 times each, or N times with --repeat N. With --base-command and\n"
-		"--new-command it is one build with two commands. Or they are runs, by number or folder, several of each\n"
-		"side with --base and --new: one run of each side shows a change, but decides nothing.\n\n"
+		"the comparison is settled, at most 24 times each, or 96 times in five minutes; N times with --repeat N.\n"
+		"With --base-command and --new-command it is one build with two commands. Or they are runs, by number or\n"
+		"folder, several of each side with --base and --new: one run of each side shows a change, but decides\n"
+		"nothing.\n\n"
 		"Two COMMITs of the project's git repository are built in work trees of their own below .vprof/commits,\n"
 		"with vprof.json as it is now, and run in turn: vprof compare main HEAD.\n\n"
 		"With --latency, BASE and NEW are two runs recorded with vprof record --stacks, by number or folder: which\n"
@@ -193,8 +194,7 @@ int vprof_cmd_compare(int argc, char **argv)
 	const struct vprof_option options[] = {
 		{ "base", VPROF_OPTION_WORDS, &o.base, "RUN...", "runs of the first side" },
 		{ "new", VPROF_OPTION_WORDS, &o.new, "RUN...", "runs of the second side" },
-		{ "repeat", VPROF_OPTION_COUNT, &o.repeat, "N",
-		  "run each build N times (default: until settled, at most 24)" },
+		{ "repeat", VPROF_OPTION_COUNT, &o.repeat, "N", "run each build N times (default: until settled)" },
 		{ "base-command", VPROF_OPTION_TEXT, &o.base_command, "COMMAND",
 		  "run this in BASE, or in this project, in place of vprof.json's" },
 		{ "new-command", VPROF_OPTION_TEXT, &o.new_command, "COMMAND", "the same of NEW" },
