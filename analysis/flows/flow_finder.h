@@ -51,10 +51,16 @@ struct vprof_flow_holder { /* who consumed a pointer last, through which pair */
 
 #define VPROF_FLOW_USERS 3 /* so that one is neither producer nor consumer */
 
-struct vprof_flow_used { /* threads that used what a pointer leads to, by their last uses */
+struct vprof_flow_user { /* of what a pointer leads to */
+	uint64_t part;	 /* in which the thread read the pointer last; 0: there is none */
+	uint32_t thread;
+	uint32_t origin; /* whose production it read; VPROF_NONE: not known */
+	uint32_t caller; /* of the lock function */
+};
+
+struct vprof_flow_used { /* the threads that did last */
 	uint64_t space, value;
-	uint64_t parts[VPROF_FLOW_USERS]; /* 0: none */
-	uint32_t threads[VPROF_FLOW_USERS];
+	struct vprof_flow_user users[VPROF_FLOW_USERS];
 };
 
 struct vprof_flow_finder {

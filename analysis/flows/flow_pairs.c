@@ -177,61 +177,86 @@ static void note_held(struct vprof_flow_finder *f, uint64_t value, uint32_t pair
 	vprof_hash_index_put(&f->held_index, at, hash, (uint32_t)f->held.n - 1);
 }
 
-static struct vprof_flow_used *used_of(struct vprof_flow_finder *f, uint64_t value)
+static struct vprof_flow_used *find_used(const struct vprof_flow_finder *f, uint64_t value, size_t *at)
 {
-	uint64_t space = vprof_flow_space(f, value), hash = holder_hash(space, value);
-	struct vprof_flow_used *used;
-	size_t at;
+	uint64_t space = vprof_flow_space(f, value);
 
-	f->failed |= vprof_hash_index_room(&f->used_index, 1);
-	if (f->failed)
-		return NULL;
-	VPROF_HASH_EACH(&f->used_index, hash, at, i)
+	VPROF_HASH_EACH(&f->used_index, holder_hash(space, value), *at, i)
 	{
 		if (f->used.v[i].value == value && f->used.v[i].space == space)
 			return &f->used.v[i];
 	}
-	used = VPROF_PUSH(&f->used);
-	if (!used) {
-		f->failed = 1;
-		return NULL;
-	}
-	used->space = space;
-	used->value = value;
-	vprof_hash_index_put(&f->used_index, at, hash, (uint32_t)f->used.n - 1);
-	return used;
+	return NULL;
 }
 
 /* In the place of its own last use, or of the oldest. */
-static void note_used(struct vprof_flow_finder *f, uint64_t value)
+static void note_used(struct vprof_flow_finder *f, const struct vprof_flow_taken *taken)
 {
-	struct vprof_flow_used *used = used_of(f, value);
-	size_t at = 0;
+	const struct vprof_flow_user user = { .part = f->part,
+					      .thread = f->thread,
+					      .origin = taken->origin.state == VPROF_FLOW_VALID ? taken->origin.thread :
+												  VPROF_NONE,
+					      .caller = (uint32_t)(f->section->head->c >> 32) };
+	struct vprof_flow_used *used;
+	size_t at, oldest = 0;
 
-	if (!used)
+	f->failed |= vprof_hash_index_room(&f->used_index, 1);
+	if (f->failed)
 		return;
+	used = find_used(f, taken->value, &at);
+	if (!used) {
+		used = VPROF_PUSH(&f->used);
+		if (!used) {
+			f->failed = 1;
+			return;
+		}
+		used->space = vprof_flow_space(f, taken->value);
+		used->value = taken->value;
+		vprof_hash_index_put(&f->used_index, at, holder_hash(used->space, used->value),
+				     (uint32_t)f->used.n - 1);
+	}
 	for (size_t i = 0; i < VPROF_FLOW_USERS; i++) {
-		if (used->parts[i] && used->threads[i] == f->thread) {
-			at = i;
+		if (used->users[i].part && used->users[i].thread == f->thread) {
+			oldest = i;
 			break;
 		}
-		if (used->parts[i] < used->parts[at])
-			at = i;
+		if (used->users[i].part < used->users[oldest].part)
+			oldest = i;
 	}
-	used->parts[at] = f->part;
-	used->threads[at] = f->thread;
+	used->users[oldest] = user;
 }
 
-/* Has a third thread used it since it was produced? */
-static int is_shared(struct vprof_flow_finder *f, uint64_t value, const struct vprof_flow_origin *origin)
+/* A third thread that has used it since it was produced, having found it elsewhere: what the producer handed to several
+ * is no evidence. NULL: there is none. */
+static const struct vprof_flow_user *find_sharer(const struct vprof_flow_finder *f,
+						 const struct vprof_flow_taken *taken)
 {
-	const struct vprof_flow_used *used = used_of(f, value);
+	const struct vprof_flow_origin *origin = &taken->origin;
+	size_t at;
+	const struct vprof_flow_used *used = find_used(f, taken->value, &at);
 
-	for (size_t i = 0; used && i < VPROF_FLOW_USERS; i++)
-		if (used->parts[i] > origin->part && used->threads[i] != f->thread &&
-		    used->threads[i] != origin->thread)
-			return 1;
-	return 0;
+	for (size_t i = 0; used && i < VPROF_FLOW_USERS; i++) {
+		const struct vprof_flow_user *user = &used->users[i];
+
+		if (user->part > origin->part && user->thread != f->thread && user->thread != origin->thread &&
+		    user->origin != origin->thread)
+			return user;
+	}
+	return NULL;
+}
+
+/* Of a flow. Where the sections in which it was found elsewhere are not recorded any more, nothing is known. */
+static void count_shared(const struct vprof_flow_finder *f, struct vprof_flow_pair *pair,
+			 const struct vprof_flow_user *sharer)
+{
+	if (!pair->asked_until || f->part <= pair->asked_until) {
+		pair->n_asked++;
+		pair->n_shared += sharer != NULL;
+	}
+	for (size_t i = 0; sharer && i < f->t->enough.n; i++)
+		if (f->t->enough.v[i].caller == sharer->caller &&
+		    (!pair->asked_until || f->t->enough.v[i].number < pair->asked_until))
+			pair->asked_until = f->t->enough.v[i].number;
 }
 
 struct vprof_flow_origin vprof_flow_produced(struct vprof_flow_finder *f, const struct vprof_flow_record *r,
@@ -447,7 +472,9 @@ static void consume_pointers(struct vprof_flow_finder *f)
 		const struct vprof_flow_record *use;
 		struct vprof_flow_pair *pair;
 		uint64_t n_flows;
-		int is_known, was_shared;
+		struct vprof_flow_user sharer = { 0 };
+		const struct vprof_flow_user *found;
+		int is_known;
 
 		if (!vprof_flow_is_pointer(taken->value))
 			continue;
@@ -456,9 +483,11 @@ static void consume_pointers(struct vprof_flow_finder *f)
 			continue;
 		is_known = taken->origin.state == VPROF_FLOW_VALID && taken->origin.section != f->section->number &&
 			   is_best(f, i);
-		was_shared = is_known && is_shared(f, taken->value, &taken->origin);
+		found = is_known ? find_sharer(f, taken) : NULL;
+		if (found)
+			sharer = *found;
 		if (!(use->flags & VPROF_FLOW_WRITTEN))
-			note_used(f, taken->value);
+			note_used(f, taken);
 		if (!is_known)
 			continue;
 		pair = vprof_flow_pair_of(f, taken->origin.site,
@@ -472,7 +501,7 @@ static void consume_pointers(struct vprof_flow_finder *f)
 		vprof_flow_consume(f, pair, &taken->origin, taken->value, taken->nested, taken->part,
 				   !(use->flags & VPROF_FLOW_WRITTEN));
 		if (pair->n_flows > n_flows) {
-			pair->n_shared += (uint64_t)was_shared;
+			count_shared(f, pair, sharer.part ? &sharer : NULL);
 			note_held(f, taken->value, (uint32_t)(pair - f->p->pairs.v));
 		}
 	}

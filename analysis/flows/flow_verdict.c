@@ -12,9 +12,9 @@ static uint64_t n_mixed(const struct vprof_flow_pair *pair)
 	return n;
 }
 
-int vprof_flow_is_shared(uint64_t n_flows, uint64_t n_shared)
+int vprof_flow_is_shared(uint64_t n_asked, uint64_t n_shared)
 {
-	return (double)n_shared > VPROF_FLOW_SHARED * (double)n_flows;
+	return (double)n_shared > VPROF_FLOW_SHARED * (double)n_asked;
 }
 
 /* A registration stays until it is taken back, and handlers register: neither again nor roles tells anything. */
@@ -37,14 +37,15 @@ enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair)
 		return VPROF_FLOW_ALLOCATOR;
 	if (pair->is_event)
 		return judge_event(pair);
-	if ((double)pair->n_again_others > VPROF_FLOW_SHARED_AGAIN * flows || pair->n_again > 2 * pair->n_flows ||
-	    vprof_flow_is_shared(pair->n_flows, pair->n_shared))
+	if ((double)pair->n_again_others > VPROF_FLOW_SHARED_AGAIN * flows || pair->n_again > 2 * pair->n_flows)
 		return VPROF_FLOW_STATE;
 	if ((double)n_mixed(pair) > VPROF_FLOW_MIXED * flows)
 		return VPROF_FLOW_ROLES;
 	if (pair->n_flows < VPROF_FLOW_FEWEST)
 		return VPROF_FLOW_FEW;
 	if (20 * pair->n_filled < pair->n_flows && 2 * pair->n_passed_on > pair->n_flows)
+		return VPROF_FLOW_UNDECIDED;
+	if (vprof_flow_is_shared(pair->n_asked, pair->n_shared))
 		return VPROF_FLOW_UNDECIDED;
 	return VPROF_FLOW_FLOW;
 }

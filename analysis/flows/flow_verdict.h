@@ -10,9 +10,9 @@ enum vprof_flow_verdict {
 	VPROF_FLOW_FLOW,      /* work is handed over */
 	VPROF_FLOW_EVENTS,    /* a thread handles events that it registered itself */
 	VPROF_FLOW_ALLOCATOR, /* memory is: its content is not read */
-	VPROF_FLOW_STATE,     /* the same is taken over again and again, or used by all: a cache, a table */
+	VPROF_FLOW_STATE,     /* the same is taken over again and again: a cache, a table */
 	VPROF_FLOW_ROLES,     /* whoever produces consumes as well */
-	VPROF_FLOW_UNDECIDED, /* constructed objects come back, or work that was filled in unseen */
+	VPROF_FLOW_UNDECIDED, /* constructed objects come back, or work that was filled in unseen; or all share it */
 	VPROF_FLOW_FEW,	      /* too few to tell */
 };
 
@@ -20,10 +20,10 @@ enum vprof_flow_verdict {
 #define VPROF_FLOW_ALLOCATED 0.20    /* share of what is only written */
 #define VPROF_FLOW_SHARED_AGAIN 0.10 /* consumed again by others, of the flows */
 #define VPROF_FLOW_MIXED 0.50	     /* flows from threads that consume there, too */
-#define VPROF_FLOW_SHARED 0.50	     /* flows of what third threads use meanwhile */
+#define VPROF_FLOW_SHARED 0.50	     /* flows of what third threads find and use meanwhile */
 
-/* Most of the flows are of what third threads used as well. */
-int vprof_flow_is_shared(uint64_t n_flows, uint64_t n_shared);
+/* Most of the flows are of what third threads use as well, as far as that is known. */
+int vprof_flow_is_shared(uint64_t n_asked, uint64_t n_shared);
 enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair);
 /* "flow", "allocator" ... */
 const char *vprof_flow_verdict_name(enum vprof_flow_verdict verdict);

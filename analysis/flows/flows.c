@@ -64,6 +64,7 @@ static struct vprof_flow_pair sum_of(const struct answer *a, size_t i)
 		sum.n_filled += pair->n_filled;
 		sum.n_passed_on += pair->n_passed_on;
 		sum.n_shared += pair->n_shared;
+		sum.n_asked += pair->n_asked;
 	}
 	return sum;
 }
@@ -110,6 +111,7 @@ static void judge_links(struct answer *a)
 		if (a->judged[i].verdict != VPROF_FLOW_FLOW || a->pairs.pairs.v[i].is_event)
 			continue;
 		sum = sum_of(a, i);
+		sum.n_shared = 0; /* says something of its own pair only */
 		verdict = vprof_flow_judge(&sum);
 		if ((verdict == VPROF_FLOW_UNDECIDED || verdict == VPROF_FLOW_STATE) &&
 		    functions_have(a, i, verdict, VPROF_FLOW_FEWEST))
@@ -209,18 +211,18 @@ static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow 
 			arena, "%" PRIu64 " of %" PRIu64 " were only written by whoever took them: memory, not work",
 			f->n_allocator, f->n_allocator + f->n_flows);
 	case VPROF_FLOW_STATE:
-		if (vprof_flow_is_shared(f->n_flows, f->n_shared))
-			return vprof_arena_printf(
-				arena,
-				"%" PRIu64 " of %" PRIu64
-				" were used by other threads between being stored and being taken: what all share",
-				f->n_shared, f->n_flows);
 		return vprof_arena_printf(
 			arena, "taken over again and again: %" PRIu64 " times, %" PRIu64 " of them by other threads",
 			f->n_again + f->n_again_others, f->n_again_others);
 	case VPROF_FLOW_ROLES:
 		return vprof_arena_printf(arena, "the threads that store also take");
 	case VPROF_FLOW_UNDECIDED:
+		if (vprof_flow_is_shared(f->n_asked, f->n_shared))
+			return vprof_arena_printf(
+				arena,
+				"%" PRIu64 " of %" PRIu64
+				" were found elsewhere and used by other threads between being stored and being taken: either work on what all look up, or what is waiting to be written back or removed",
+				f->n_shared, f->n_asked);
 		return vprof_arena_printf(
 			arena,
 			"either constructed objects going back to a pool, or work that was filled in by code not compiled for discovery");
@@ -274,6 +276,7 @@ static int group(struct answer *a, struct vprof_error *err)
 		flow->n_filled += pair->n_filled;
 		flow->n_passed_on += pair->n_passed_on;
 		flow->n_shared += pair->n_shared;
+		flow->n_asked += pair->n_asked;
 	}
 	for (size_t i = 0; i < out->n_flows; i++)
 		out->flows[i].is_range = out->flows[i].n_flows &&

@@ -240,7 +240,7 @@ static int print_item(struct vprof_text *out, cJSON *o)
 }
 
 /* As vprof_results_json, but each item of a list in a line of its own, and one at a time: a large server's tree has
- * hundreds of thousands of nodes, and all of them as cJSON take gigabytes. 0 without memory. */
+ * hundreds of thousands of nodes, and all of them as cJSON take more than a gigabyte. 0 without memory. */
 static int print_results(struct vprof_text *out, const struct vprof_results *x)
 {
 	cJSON *scalars = cJSON_CreateObject();

@@ -81,12 +81,16 @@ double vprof_runs_half_width(const double *base, size_t n_base, const double *ne
 	return t_quantile(error, fmin(a.n, b.n) - 1) * sqrt(of_mean(&a) + of_mean(&b));
 }
 
-size_t vprof_compare_runs_needed(const struct vprof_change *change, size_t n, double error, double within)
+size_t vprof_compare_runs_needed(const struct vprof_change *change, size_t n_base, size_t n_new, double error,
+				 double within)
 {
-	double half = (log1p(change->high) - log1p(change->low)) / 2, wanted = log1p(within);
-	double of_one = half * sqrt((double)n) / t_quantile(error / N_DISTINCT, (double)n - 1);
+	double seen = fabs(log1p(change->change)), wanted = fmax(seen, log1p(within) - seen);
+	double half = (log1p(change->high) - log1p(change->low)) / 2;
+	size_t least = n_base < n_new ? n_base : n_new, most = n_base < n_new ? n_new : n_base;
+	double n = 2 / (1 / (double)n_base + 1 / (double)n_new);
+	double of_one = half * sqrt(n) / t_quantile(error / N_DISTINCT, (double)least - 1);
 
-	for (size_t more = n + 1; isfinite(of_one) && more <= VPROF_COMPARE_RUNS_MAX; more++)
+	for (size_t more = most + 1; isfinite(of_one) && more <= VPROF_COMPARE_RUNS_MAX; more++)
 		if (t_quantile(error / N_DISTINCT, (double)more - 1) * of_one <= wanted * sqrt((double)more))
 			return more;
 	return 0;

@@ -42,11 +42,12 @@ int vprof_run_figures_take(struct vprof_run_figures *figures, const struct vprof
 int vprof_compare_runs(const struct vprof_run_figures *base, size_t n_base, const struct vprof_run_figures *new,
 		       size_t n_new, int is_paired, double error, struct vprof_change changes[VPROF_FIGURE_COUNT]);
 
-/* About how many runs of each side would tell the change to within `within` (0.1: 10 %), if further ones differ as the
- * n runs did that gave these bounds with this error. As many as it takes if there is no change, more than n; 0: none up
- * to VPROF_COMPARE_RUNS_MAX, or there are no bounds. */
+/* About how many runs of each side would tell whether there is a change, or that it is less than `within` (0.1: 10 %),
+ * if it is what it seems to be and further runs differ as those did that gave these bounds with this error. More than
+ * either side has; 0: no number up to VPROF_COMPARE_RUNS_MAX, or there are no bounds. */
 #define VPROF_COMPARE_RUNS_MAX 1000
-size_t vprof_compare_runs_needed(const struct vprof_change *change, size_t n, double error, double within);
+size_t vprof_compare_runs_needed(const struct vprof_change *change, size_t n_base, size_t n_new, double error,
+				 double within);
 
 /* Half-width of the interval of mean(new) - mean(base), two-sided, for values that runs gave: as above.
  * Values may have any scale. 0 when all values of each side are equal; NaN below VPROF_COMPARE_RUNS_MIN on a side. */

@@ -66,11 +66,10 @@ int vprof_comparison_is_known(const struct vprof_comparison *c, enum vprof_figur
 
 size_t vprof_comparison_runs_to_know(const struct vprof_comparison *c, enum vprof_figure figure)
 {
-	size_t n = c->sides[0].n_traces < c->sides[1].n_traces ? c->sides[0].n_traces : c->sides[1].n_traces;
-
 	if (!vprof_comparison_has_runs(c) || is_known(&c->changes[figure]))
 		return 0;
-	return vprof_compare_runs_needed(&c->changes[figure], n, c->error, VPROF_COMPARE_PRECISE);
+	return vprof_compare_runs_needed(&c->changes[figure], c->sides[0].n_traces, c->sides[1].n_traces, c->error,
+					 VPROF_COMPARE_PRECISE);
 }
 
 static int by_key(const void *a, const void *b)

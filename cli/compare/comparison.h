@@ -70,7 +70,8 @@ int vprof_comparison_is_settled(const struct vprof_comparison *c);
 extern const enum vprof_figure vprof_compare_judged[VPROF_COMPARE_JUDGED];
 
 int vprof_comparison_is_known(const struct vprof_comparison *c, enum vprof_figure figure);
-/* About how many runs of each side would tell; 0: it is known, or no number up to VPROF_COMPARE_RUNS_MAX would. */
+/* About how many runs of each side would tell, if it has changed as it seems; 0: it is known, or no number up to
+ * VPROF_COMPARE_RUNS_MAX would. */
 size_t vprof_comparison_runs_to_know(const struct vprof_comparison *c, enum vprof_figure figure);
 
 /* of the conditions: one that fails decides, else one that is inconclusive */

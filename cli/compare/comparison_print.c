@@ -152,20 +152,22 @@ static void print_side(const struct vprof_compared_side *side)
 /* What would settle it. */
 static void print_advice(const struct vprof_comparison *c)
 {
-	size_t n = 0;
-
-	printf("Neither known to have changed nor known to within 10 %%:");
+	puts("It is not known whether these have changed, or by less than 10 %:");
 	for (size_t i = 0; i < VPROF_COMPARE_JUDGED; i++) {
 		enum vprof_figure figure = vprof_compare_judged[i];
 		size_t needed = vprof_comparison_runs_to_know(c, figure);
 
 		if (vprof_comparison_is_known(c, figure))
 			continue;
-		printf("%s %s", n++ ? "," : "", vprof_figure_names[figure]);
+		printf("  %-6s", vprof_figure_names[figure]);
 		if (needed)
-			printf(" (known after some %zu runs like these)", needed);
+			printf("some %zu runs of each side would tell, if it has changed as it seems\n", needed);
+		else if (isfinite(c->changes[figure].low))
+			printf("not even %d runs of each side would tell\n", VPROF_COMPARE_RUNS_MAX);
+		else
+			puts("there are no bounds: too few intervals, or a run in which it is 0");
 	}
-	printf(".\nMore runs (--repeat N) tell more, and longer ones, which differ less.\n");
+	puts("--repeat N makes more runs; longer ones differ less.");
 }
 
 static void print_outcome(const struct vprof_comparison *c)
@@ -235,6 +237,8 @@ static void add_figures(cJSON *list, const struct vprof_comparison *c)
 {
 	for (size_t i = 0; i < VPROF_FIGURE_COUNT; i++) {
 		const struct vprof_change *x = &c->changes[i];
+		int is_known = vprof_comparison_is_known(c, (enum vprof_figure)i);
+		size_t needed = vprof_comparison_runs_to_know(c, (enum vprof_figure)i);
 		cJSON *o = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(o, "figure", vprof_figure_names[i]);
@@ -244,9 +248,8 @@ static void add_figures(cJSON *list, const struct vprof_comparison *c)
 		vprof_json_add_number(o, "low", x->low);
 		vprof_json_add_number(o, "high", x->high);
 		cJSON_AddBoolToObject(o, "is_changed", vprof_comparison_has_runs(c) && (x->low > 0 || x->high < 0));
-		cJSON_AddBoolToObject(o, "is_known", vprof_comparison_is_known(c, (enum vprof_figure)i));
-		vprof_json_add_number(o, "runs_to_know",
-				      (double)vprof_comparison_runs_to_know(c, (enum vprof_figure)i));
+		cJSON_AddBoolToObject(o, "is_known", is_known);
+		vprof_json_add_number(o, "runs_to_know", is_known ? 0 : needed ? (double)needed : NAN);
 		cJSON_AddItemToArray(list, o);
 	}
 }

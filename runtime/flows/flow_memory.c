@@ -36,7 +36,7 @@ static struct allocation *slot_of(uintptr_t address)
 }
 
 /* `serial`: what flow_object_at said of it before, 0 for a new object. Where another thread changes the entry just now,
- * p stays unknown. */
+ * p stays unknown; and for good in a child that is forked meanwhile. */
 static void *known_as(void *p, size_t n, uint64_t serial)
 {
 	struct allocation *a = slot_of((uintptr_t)p);
@@ -84,8 +84,9 @@ uint64_t flow_object_at(uintptr_t begin)
 {
 	const struct allocation *a = slot_of(begin);
 	uint64_t serial = __atomic_load_n(&a->serial, __ATOMIC_ACQUIRE);
+	int is_it = __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == begin;
 
-	return __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == begin ? serial : 0;
+	return is_it && __atomic_load_n(&a->serial, __ATOMIC_ACQUIRE) == serial ? serial : 0;
 }
 
 /* An allocator of the program's own puts a header before what it gives. */

@@ -237,6 +237,81 @@ static void constants_are_invalid(void **state)
 	assert_int_equal(n, 0);
 }
 
+#define TABLE 0x30000 /* of another lock, in which things are found */
+#define TABLE_LOCK (LOCK + 0x800)
+
+/* 20 items handed over, of which `n` are looked up in between, each by `thread`, as told. */
+static enum vprof_flow_verdict looked_up(struct recording *r, int n, uint64_t thread, unsigned flags)
+{
+	uint64_t n_flows;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t at = (uint64_t)i * 8;
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		if (i < n)
+			get(r, thread, TABLE_LOCK, TABLE + at, ITEM(i), flags);
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+	}
+	return verdict_of(r, &n_flows);
+}
+
+static void what_others_find_elsewhere_is_undecided(void **state)
+{
+	assert_int_equal(looked_up(*state, 11, 3, 0), VPROF_FLOW_UNDECIDED);
+}
+
+static void half_of_it_is_a_flow(void **state)
+{
+	assert_int_equal(looked_up(*state, 10, 3, 0), VPROF_FLOW_FLOW);
+}
+
+static void what_others_only_write_is_a_flow(void **state)
+{
+	assert_int_equal(looked_up(*state, 20, 3, VPROF_FLOW_WRITTEN), VPROF_FLOW_FLOW);
+}
+
+static void producers_and_consumers_may_look_up(void **state)
+{
+	assert_int_equal(looked_up(*state, 20, PRODUCER, 0), VPROF_FLOW_FLOW);
+	assert_int_equal(looked_up(*state, 20, CONSUMER, 0), VPROF_FLOW_FLOW);
+}
+
+/* Used before it was stored; or given to the other by the same thread. */
+static void what_others_had_before_or_were_given_is_a_flow(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		get(r, 4, TABLE_LOCK, TABLE + (uint64_t)i * 8, ITEM(i), 0);
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		put(r, PRODUCER, LOCK + 8, HEAD + 512, ITEM(i));
+		get(r, 3, LOCK + 8, HEAD + 512, ITEM(i), 0);
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_FLOW);
+	assert_int_equal(n, 40);
+}
+
+/* Look-ups are not recorded from the eleventh item on: of the others nothing is known. */
+static void look_ups_that_are_recorded_no_more_count_no_more(void **state)
+{
+	const struct vprof_flow_record none = { .kind = VPROF_FLOW_ENOUGH, .a = 7, .b = 30 };
+	struct vprof_flow_pairs pairs;
+	struct recording *r = *state;
+	struct vprof_flow_trace t;
+
+	add(r, &none, 1);
+	assert_int_equal(looked_up(r, 10, 3 | UINT64_C(7) << 32, 0), VPROF_FLOW_UNDECIDED);
+	find(r, &pairs, &t);
+	assert_int_equal(pairs.pairs.n, 1);
+	assert_int_equal(pairs.pairs.v[0].n_flows, 20);
+	assert_int_equal(pairs.pairs.v[0].n_asked, 10);
+	assert_int_equal(pairs.pairs.v[0].n_shared, 10);
+	release(&pairs, &t);
+}
+
 /* A third thread moves the item from one place to another: it stays the producer's. */
 static void a_move_keeps_the_producer(void **state)
 {
@@ -577,6 +652,12 @@ int main(void)
 					    TEST(another_value_is_not_what_was_stored),
 					    TEST(constants_are_invalid),
 					    TEST(a_move_keeps_the_producer),
+					    TEST(what_others_find_elsewhere_is_undecided),
+					    TEST(half_of_it_is_a_flow),
+					    TEST(what_others_only_write_is_a_flow),
+					    TEST(producers_and_consumers_may_look_up),
+					    TEST(what_others_had_before_or_were_given_is_a_flow),
+					    TEST(look_ups_that_are_recorded_no_more_count_no_more),
 					    TEST(memory_given_again_is_another_object),
 					    TEST(memory_given_beside_is_another),
 					    TEST(what_is_taken_again_is_state),

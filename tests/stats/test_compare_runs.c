@@ -229,14 +229,20 @@ static void test_needed(void **state)
 
 	(void)state;
 	half_of(12, 0.15, &change);
-	n = vprof_compare_runs_needed(&change, 12, VPROF_COMPARE_ERROR, 0.1);
+	n = vprof_compare_runs_needed(&change, 12, 12, VPROF_COMPARE_ERROR, 0.1);
 	assert_in_range(n, 13, 100);
 	assert_true(half_of((n + 3) / 2 * 2, 0.15, &change) <= within);
 	assert_true(half_of((n - 4) / 2 * 2, 0.15, &change) > within);
+	/* A change of 5 % takes more, one of 50 % less; and so does a side with few runs, which has wide bounds. */
+	change = (struct vprof_change){ .change = 0.05, .low = -0.045, .high = 0.155 };
+	assert_in_range(vprof_compare_runs_needed(&change, 24, 24, VPROF_COMPARE_ERROR, 0.1), 70, 110);
+	change = (struct vprof_change){ .change = 0.3, .low = -0.01, .high = 0.71 };
+	assert_in_range(vprof_compare_runs_needed(&change, 24, 24, VPROF_COMPARE_ERROR, 0.1), 25, 28);
+	assert_in_range(vprof_compare_runs_needed(&change, 24, 3, VPROF_COMPARE_ERROR, 0.1), 25, 28);
 	half_of(4, 2, &change);
-	assert_int_equal(vprof_compare_runs_needed(&change, 4, VPROF_COMPARE_ERROR, 0.1), 0);
+	assert_int_equal(vprof_compare_runs_needed(&change, 4, 4, VPROF_COMPARE_ERROR, 0.1), 0);
 	change.low = NAN;
-	assert_int_equal(vprof_compare_runs_needed(&change, 4, VPROF_COMPARE_ERROR, 0.1), 0);
+	assert_int_equal(vprof_compare_runs_needed(&change, 4, 4, VPROF_COMPARE_ERROR, 0.1), 0);
 }
 
 int main(void)
