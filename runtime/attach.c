@@ -203,7 +203,7 @@ static void session_begin(void)
 	rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
 	rt_process_enter();
 	atomic_store(&rt_session, atomic_fetch_add(&n_sessions, 1) + 1);
-	atomic_store_explicit(&rt_process.active, RT_ALONE, memory_order_release);
+	atomic_store_explicit(&rt_process.active, 1, memory_order_release);
 }
 
 static void start(void)

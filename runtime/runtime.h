@@ -25,15 +25,8 @@
 #define RT_IO_NS 2000u	     /* shorter I/O calls are no waits */
 #define RT_ANNOTATED_NS 1000u
 
-enum rt_activity {
-	RT_DORMANT,
-	RT_ALONE,	 /* active; that there are threads has not been noticed yet */
-	RT_WITH_THREADS, /* so that a lock need not ask libc */
-};
-
 struct rt_process {
-	_Atomic int
-		active; /* a module with probes registered itself and the shared memory is mapped: enum rt_activity */
+	_Atomic int active; /* a module with probes registered itself and the shared memory is mapped */
 	struct vp_shm *shm;
 	_Atomic uint64_t *slots;
 	_Atomic uint32_t *states;

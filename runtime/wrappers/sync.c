@@ -3,19 +3,6 @@
 #define _GNU_SOURCE
 #include "runtime/wrappers/sync.h"
 
-bool rt_passes(bool shared)
-{
-	int alone = RT_ALONE;
-
-	if (!rt_active())
-		return true;
-	if (rt_alone())
-		return !shared;
-	/* not where the process has become dormant meanwhile */
-	atomic_compare_exchange_strong(&rt_process.active, &alone, RT_WITH_THREADS);
-	return false;
-}
-
 uint32_t rt_arrive(_Atomic uint64_t *slot)
 {
 	uint32_t before = VP_SLOT_ARRIVALS(atomic_fetch_add(slot, VP_SLOT_ARRIVE));

@@ -63,14 +63,6 @@ static inline bool rt_alone(void)
 	return RT_SINGLE_THREADED;
 }
 
-static inline bool rt_with_threads(void)
-{
-	return RT_LIKELY(atomic_load_explicit(&rt_process.active, memory_order_acquire) == RT_WITH_THREADS);
-}
-
-/* Does an object's lock or unlock go to libc as it is? Notes when an active process has threads. */
-bool rt_passes(bool shared);
-
 static inline uint32_t rt_seq(_Atomic uint64_t *slot)
 {
 	return (uint32_t)atomic_load_explicit(slot + 1, memory_order_relaxed) & VP_SEQ_MASK;

@@ -16,24 +16,16 @@ static __attribute__((noinline)) int mutex_wait(pthread_mutex_t *m)
 		    VP_CALL_MUTEX_LOCK);
 }
 
-static inline __attribute__((always_inline)) int mutex_lock(pthread_mutex_t *m)
+RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	int result;
 
+	if (!rt_active() || (rt_alone() && !rt_mutex_shared(m)))
+		return REAL(pthread_mutex_lock)(m);
 	/* for the unlock: many locks' slots are not in the cache */
 	__builtin_prefetch(rt_slot((uint64_t)(uintptr_t)m, false), 1);
 	result = REAL(pthread_mutex_trylock)(m);
 	return RT_LIKELY(result != EBUSY) ? result : mutex_wait(m);
-}
-
-static __attribute__((noinline)) int mutex_lock_first(pthread_mutex_t *m)
-{
-	return rt_passes(rt_mutex_shared(m)) ? REAL(pthread_mutex_lock)(m) : mutex_lock(m);
-}
-
-RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
-{
-	return rt_with_threads() ? mutex_lock(m) : mutex_lock_first(m);
 }
 
 RT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
@@ -57,21 +49,11 @@ static __attribute__((noinline)) int mutex_unlock_watched(pthread_mutex_t *m)
 	WATCHED_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX);
 }
 
-static inline __attribute__((always_inline)) int mutex_unlock(pthread_mutex_t *m)
-{
-	if (rt_mutex_nested(m))
-		return REAL(pthread_mutex_unlock)(m);
-	TICKET_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX, mutex_unlock_watched(m));
-}
-
-static __attribute__((noinline)) int mutex_unlock_first(pthread_mutex_t *m)
-{
-	return rt_passes(rt_mutex_shared(m)) ? REAL(pthread_mutex_unlock)(m) : mutex_unlock(m);
-}
-
 RT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	return rt_with_threads() ? mutex_unlock(m) : mutex_unlock_first(m);
+	if (!rt_active() || rt_mutex_nested(m) || (rt_alone() && !rt_mutex_shared(m)))
+		return REAL(pthread_mutex_unlock)(m);
+	TICKET_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX, mutex_unlock_watched(m));
 }
 
 /* Spin locks. Their unlock is a plain store, which our load of the slot must not overtake: either the release sees that
