@@ -44,11 +44,6 @@ struct vprof_flow_consumed { /* a production that was consumed */
 	uint64_t last; /* section in which it was consumed */
 };
 
-struct vprof_flow_holder { /* who consumed a pointer last, through which pair */
-	uint64_t space, value;
-	uint32_t thread, pair;
-};
-
 #define VPROF_FLOW_USERS 3 /* so that one is neither producer nor consumer */
 
 struct vprof_flow_user { /* of what a pointer leads to */
@@ -58,9 +53,10 @@ struct vprof_flow_user { /* of what a pointer leads to */
 	uint32_t caller; /* of the lock function */
 };
 
-struct vprof_flow_used { /* the threads that did last */
+struct vprof_flow_pointer { /* who had what it leads to */
 	uint64_t space, value;
-	struct vprof_flow_user users[VPROF_FLOW_USERS];
+	uint32_t thread, pair; /* who consumed it last, through which pair; VPROF_NONE: nobody, or it was handed on */
+	struct vprof_flow_user users[VPROF_FLOW_USERS]; /* the threads that used it last */
 };
 
 struct vprof_flow_finder {
@@ -69,10 +65,9 @@ struct vprof_flow_finder {
 	vprof_flow_owner_of *owner_of;
 	void *owner_arg;
 	struct vprof_flow_dictionary dictionary;
-	struct vprof_hash_index site_index, pair_index, consumed_index, held_index, used_index, thread_index;
+	struct vprof_hash_index site_index, pair_index, consumed_index, pointer_index, thread_index;
 	VPROF_ARRAY(struct vprof_flow_consumed) consumed;
-	VPROF_ARRAY(struct vprof_flow_holder) held;
-	VPROF_ARRAY(struct vprof_flow_used) used;
+	VPROF_ARRAY(struct vprof_flow_pointer) pointers;
 	VPROF_ARRAY(uint64_t) threads; /* process and thread */
 	/* of the section under way */
 	const struct vprof_flow_section *section;

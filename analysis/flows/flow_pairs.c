@@ -126,104 +126,92 @@ static struct vprof_flow_role *role_of(struct vprof_flow_finder *f, struct vprof
 
 /* ---- production ---- */
 
-static uint64_t holder_hash(uint64_t space, uint64_t value)
+/* What is known of the pointer; NULL: nothing, and *at and *hash are where it would be put. */
+static struct vprof_flow_pointer *find_pointer(const struct vprof_flow_finder *f, uint64_t value, size_t *at,
+					       uint64_t *hash)
 {
-	return vprof_mix(value ^ vprof_mix(space + 1));
+	uint64_t space = vprof_flow_space(f, value);
+
+	*hash = vprof_mix(value ^ vprof_mix(space + 1));
+	VPROF_HASH_EACH(&f->pointer_index, *hash, *at, i)
+	{
+		if (f->pointers.v[i].value == value && f->pointers.v[i].space == space)
+			return &f->pointers.v[i];
+	}
+	return NULL;
+}
+
+/* The same, made when it is new; NULL without memory. */
+static struct vprof_flow_pointer *pointer_of(struct vprof_flow_finder *f, uint64_t value)
+{
+	struct vprof_flow_pointer *pointer;
+	uint64_t hash;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->pointer_index, 1);
+	if (f->failed)
+		return NULL;
+	pointer = find_pointer(f, value, &at, &hash);
+	if (pointer)
+		return pointer;
+	pointer = VPROF_PUSH(&f->pointers);
+	if (!pointer) {
+		f->failed = 1;
+		return NULL;
+	}
+	pointer->space = vprof_flow_space(f, value);
+	pointer->value = value;
+	pointer->pair = VPROF_NONE;
+	vprof_hash_index_put(&f->pointer_index, at, hash, (uint32_t)f->pointers.n - 1);
+	return pointer;
 }
 
 /* Whoever consumed the pointer hands it on: had it filled it in? */
 static void note_passed_on(struct vprof_flow_finder *f, uint64_t value, int is_filled)
 {
-	uint64_t space = vprof_flow_space(f, value);
+	uint64_t hash;
 	size_t at;
+	struct vprof_flow_pointer *pointer = find_pointer(f, value, &at, &hash);
 
-	VPROF_HASH_EACH(&f->held_index, holder_hash(space, value), at, i)
-	{
-		struct vprof_flow_holder *held = &f->held.v[i];
-
-		if (held->value != value || held->space != space)
-			continue;
-		if (held->thread == f->thread && held->pair != VPROF_NONE && is_filled)
-			f->p->pairs.v[held->pair].n_passed_on++;
-		held->pair = VPROF_NONE;
+	if (!pointer)
 		return;
-	}
+	if (pointer->thread == f->thread && pointer->pair != VPROF_NONE && is_filled)
+		f->p->pairs.v[pointer->pair].n_passed_on++;
+	pointer->pair = VPROF_NONE;
 }
 
 static void note_held(struct vprof_flow_finder *f, uint64_t value, uint32_t pair)
 {
-	uint64_t space = vprof_flow_space(f, value), hash = holder_hash(space, value);
-	struct vprof_flow_holder *held;
-	size_t at;
+	struct vprof_flow_pointer *pointer = pointer_of(f, value);
 
-	f->failed |= vprof_hash_index_room(&f->held_index, 1);
-	if (f->failed)
+	if (!pointer)
 		return;
-	VPROF_HASH_EACH(&f->held_index, hash, at, i)
-	{
-		held = &f->held.v[i];
-		if (held->value == value && held->space == space) {
-			held->thread = f->thread;
-			held->pair = pair;
-			return;
-		}
-	}
-	held = VPROF_PUSH(&f->held);
-	if (!held) {
-		f->failed = 1;
-		return;
-	}
-	*held = (struct vprof_flow_holder){ space, value, f->thread, pair };
-	vprof_hash_index_put(&f->held_index, at, hash, (uint32_t)f->held.n - 1);
+	pointer->thread = f->thread;
+	pointer->pair = pair;
 }
 
-static struct vprof_flow_used *find_used(const struct vprof_flow_finder *f, uint64_t value, size_t *at)
-{
-	uint64_t space = vprof_flow_space(f, value);
-
-	VPROF_HASH_EACH(&f->used_index, holder_hash(space, value), *at, i)
-	{
-		if (f->used.v[i].value == value && f->used.v[i].space == space)
-			return &f->used.v[i];
-	}
-	return NULL;
-}
-
-/* In the place of its own last use, or of the oldest. */
+/* In the place of the thread's own last use, or of the oldest. */
 static void note_used(struct vprof_flow_finder *f, const struct vprof_flow_taken *taken)
 {
-	const struct vprof_flow_user user = { .part = f->part,
-					      .thread = f->thread,
-					      .origin = taken->origin.state == VPROF_FLOW_VALID ? taken->origin.thread :
-												  VPROF_NONE,
-					      .caller = (uint32_t)(f->section->head->c >> 32) };
-	struct vprof_flow_used *used;
-	size_t at, oldest = 0;
+	struct vprof_flow_pointer *pointer = pointer_of(f, taken->value);
+	struct vprof_flow_user *user;
 
-	f->failed |= vprof_hash_index_room(&f->used_index, 1);
-	if (f->failed)
+	if (!pointer)
 		return;
-	used = find_used(f, taken->value, &at);
-	if (!used) {
-		used = VPROF_PUSH(&f->used);
-		if (!used) {
-			f->failed = 1;
-			return;
-		}
-		used->space = vprof_flow_space(f, taken->value);
-		used->value = taken->value;
-		vprof_hash_index_put(&f->used_index, at, holder_hash(used->space, used->value),
-				     (uint32_t)f->used.n - 1);
-	}
+	user = &pointer->users[0];
 	for (size_t i = 0; i < VPROF_FLOW_USERS; i++) {
-		if (used->users[i].part && used->users[i].thread == f->thread) {
-			oldest = i;
+		if (pointer->users[i].part && pointer->users[i].thread == f->thread) {
+			user = &pointer->users[i];
 			break;
 		}
-		if (used->users[i].part < used->users[oldest].part)
-			oldest = i;
+		if (pointer->users[i].part < user->part)
+			user = &pointer->users[i];
 	}
-	used->users[oldest] = user;
+	*user = (struct vprof_flow_user){ .part = f->part,
+					  .thread = f->thread,
+					  .origin = taken->origin.state == VPROF_FLOW_VALID ? taken->origin.thread :
+											      VPROF_NONE,
+					  .caller = (uint32_t)(f->section->head->c >> 32) };
 }
 
 /* A third thread that has used it since it was produced, having found it elsewhere: what the producer handed to several
@@ -232,11 +220,12 @@ static const struct vprof_flow_user *find_sharer(const struct vprof_flow_finder 
 						 const struct vprof_flow_taken *taken)
 {
 	const struct vprof_flow_origin *origin = &taken->origin;
+	uint64_t hash;
 	size_t at;
-	const struct vprof_flow_used *used = find_used(f, taken->value, &at);
+	const struct vprof_flow_pointer *pointer = find_pointer(f, taken->value, &at, &hash);
 
-	for (size_t i = 0; used && i < VPROF_FLOW_USERS; i++) {
-		const struct vprof_flow_user *user = &used->users[i];
+	for (size_t i = 0; pointer && i < VPROF_FLOW_USERS; i++) {
+		const struct vprof_flow_user *user = &pointer->users[i];
 
 		if (user->part > origin->part && user->thread != f->thread && user->thread != origin->thread &&
 		    user->origin != origin->thread)
@@ -703,12 +692,10 @@ int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_tr
 	vprof_hash_index_release(&f.site_index);
 	vprof_hash_index_release(&f.pair_index);
 	vprof_hash_index_release(&f.consumed_index);
-	vprof_hash_index_release(&f.held_index);
-	vprof_hash_index_release(&f.used_index);
+	vprof_hash_index_release(&f.pointer_index);
 	vprof_hash_index_release(&f.thread_index);
 	VPROF_ARRAY_RELEASE(&f.consumed);
-	VPROF_ARRAY_RELEASE(&f.held);
-	VPROF_ARRAY_RELEASE(&f.used);
+	VPROF_ARRAY_RELEASE(&f.pointers);
 	VPROF_ARRAY_RELEASE(&f.threads);
 	VPROF_ARRAY_RELEASE(&f.last_sections);
 	return f.failed ? vprof_error_no_memory(err) : VPROF_OK;

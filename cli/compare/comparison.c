@@ -39,9 +39,12 @@ int vprof_comparison_status(const struct vprof_comparison *c)
 	return status;
 }
 
-static int is_known(const struct vprof_change *x)
+int vprof_comparison_is_known(const struct vprof_comparison *c, enum vprof_figure figure)
 {
-	return x->low > 0 || x->high < 0 || (x->low >= -VPROF_COMPARE_PRECISE && x->high <= VPROF_COMPARE_PRECISE);
+	const struct vprof_change *x = &c->changes[figure];
+
+	return vprof_comparison_has_runs(c) &&
+	       (x->low > 0 || x->high < 0 || (x->low >= -VPROF_COMPARE_PRECISE && x->high <= VPROF_COMPARE_PRECISE));
 }
 
 const enum vprof_figure vprof_compare_judged[VPROF_COMPARE_JUDGED] = { VPROF_FIGURE_MEAN, VPROF_FIGURE_P50,
@@ -51,22 +54,15 @@ int vprof_comparison_is_settled(const struct vprof_comparison *c)
 {
 	if (c->n_conditions)
 		return vprof_comparison_status(c) != VPROF_EXIT_INCONCLUSIVE;
-	if (!vprof_comparison_has_runs(c))
-		return 0;
 	for (size_t i = 0; i < VPROF_COMPARE_JUDGED; i++)
-		if (!is_known(&c->changes[vprof_compare_judged[i]]))
+		if (!vprof_comparison_is_known(c, vprof_compare_judged[i]))
 			return 0;
 	return 1;
 }
 
-int vprof_comparison_is_known(const struct vprof_comparison *c, enum vprof_figure figure)
-{
-	return vprof_comparison_has_runs(c) && is_known(&c->changes[figure]);
-}
-
 size_t vprof_comparison_runs_to_know(const struct vprof_comparison *c, enum vprof_figure figure)
 {
-	if (!vprof_comparison_has_runs(c) || is_known(&c->changes[figure]))
+	if (!vprof_comparison_has_runs(c) || vprof_comparison_is_known(c, figure))
 		return 0;
 	return vprof_compare_runs_needed(&c->changes[figure], c->sides[0].n_traces, c->sides[1].n_traces, c->error,
 					 VPROF_COMPARE_PRECISE);
