@@ -234,6 +234,20 @@ static const struct vprof_flow_user *find_sharer(const struct vprof_flow_finder 
 	return NULL;
 }
 
+/* From which section on what these callers stored is not recorded any more; UINT64_MAX: it always is. */
+static uint64_t known_until(const struct vprof_flow_finder *f, uint32_t thread, uint32_t caller)
+{
+	uint64_t until = UINT64_MAX;
+
+	for (size_t i = 0; i < f->t->enough.n; i++) {
+		const struct vprof_flow_enough *enough = &f->t->enough.v[i];
+
+		if (enough->caller == caller && enough->process == f->threads.v[thread] >> 32 && enough->number < until)
+			until = enough->number;
+	}
+	return until;
+}
+
 /* Of a flow. Where the sections in which it was found elsewhere are not recorded any more, nothing is known. */
 static void count_shared(const struct vprof_flow_finder *f, struct vprof_flow_pair *pair,
 			 const struct vprof_flow_user *sharer)
@@ -242,10 +256,12 @@ static void count_shared(const struct vprof_flow_finder *f, struct vprof_flow_pa
 		pair->n_asked++;
 		pair->n_shared += sharer != NULL;
 	}
-	for (size_t i = 0; sharer && i < f->t->enough.n; i++)
-		if (f->t->enough.v[i].caller == sharer->caller &&
-		    (!pair->asked_until || f->t->enough.v[i].number < pair->asked_until))
-			pair->asked_until = f->t->enough.v[i].number;
+	if (sharer) {
+		uint64_t until = known_until(f, sharer->thread, sharer->caller);
+
+		if (until != UINT64_MAX && (!pair->asked_until || until < pair->asked_until))
+			pair->asked_until = until;
+	}
 }
 
 struct vprof_flow_origin vprof_flow_produced(struct vprof_flow_finder *f, const struct vprof_flow_record *r,
@@ -370,14 +386,10 @@ static enum again consume_once(struct vprof_flow_finder *f, uint64_t part, uint6
 	return FIRST;
 }
 
-/* `what` identifies the production within its section. */
 /* Later stores with the same callers were not recorded, so what lies there now may be a later one's. */
 static int is_known_no_more(const struct vprof_flow_finder *f, const struct vprof_flow_origin *origin)
 {
-	for (size_t i = 0; i < f->t->enough.n; i++)
-		if (f->t->enough.v[i].caller == origin->caller && f->t->enough.v[i].number < f->part)
-			return 1;
-	return 0;
+	return known_until(f, origin->thread, origin->caller) < f->part;
 }
 
 void vprof_flow_consume(struct vprof_flow_finder *f, struct vprof_flow_pair *pair,

@@ -10,7 +10,8 @@
 
 struct judged {
 	uint32_t pair;
-	enum vprof_flow_verdict verdict;
+	enum vprof_flow_verdict verdict, alone; /* alone: by the pair's own counts */
+	int joins;				/* a flow only because others of its functions are */
 	struct vprof_flow_place producer, consumer;
 	size_t flow;	/* its index in the answer */
 	int is_in_loop; /* as struct vprof_flow */
@@ -86,16 +87,34 @@ static void judge_rare(struct answer *a)
 	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
 		struct judged *rare = &a->judged[i];
 		struct vprof_flow_pair sum;
-		int is_flow;
+		int is_flow, is_sum_flow;
 
 		if (rare->verdict != VPROF_FLOW_FEW && rare->verdict != VPROF_FLOW_STATE)
 			continue;
+		if (!a->pairs.pairs.v[i].n_flows)
+			continue;
 		sum = sum_of(a, i);
 		is_flow = functions_have(a, i, VPROF_FLOW_FLOW, 0);
-		if (rare->verdict == VPROF_FLOW_FEW ?
-			    is_flow || (vprof_flow_judge(&sum) == VPROF_FLOW_FLOW && !sum.n_own) :
-			    is_flow && vprof_flow_judge(&sum) == VPROF_FLOW_FLOW)
+		is_sum_flow = vprof_flow_judge(&sum) == VPROF_FLOW_FLOW;
+		if (rare->verdict == VPROF_FLOW_FEW ? is_flow || (is_sum_flow && !sum.n_own) : is_flow && is_sum_flow) {
 			rare->verdict = VPROF_FLOW_FLOW;
+			rare->joins = is_flow;
+		}
+	}
+}
+
+/* When what they had joined turned out to be no flow. */
+static void judge_joined(struct answer *a)
+{
+	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
+		int is_flow = 0;
+
+		if (!a->judged[i].joins || a->judged[i].verdict != VPROF_FLOW_FLOW)
+			continue;
+		for (size_t k = 0; k < a->pairs.pairs.n && !is_flow; k++)
+			is_flow = a->judged[k].verdict == VPROF_FLOW_FLOW && !a->judged[k].joins && is_of(a, i, k);
+		if (!is_flow)
+			a->judged[i].verdict = a->judged[i].alone;
 	}
 }
 
@@ -379,6 +398,7 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		a->judged[i] =
 			(struct judged){ .pair = (uint32_t)i,
 					 .verdict = vprof_flow_judge(pair),
+					 .alone = vprof_flow_judge(pair),
 					 .producer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->producer]),
 					 .consumer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->consumer]) };
 	}
@@ -391,6 +411,8 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		judge_links(a);
 	if (!rc)
 		rc = judge_takers(a, err);
+	if (!rc)
+		judge_joined(a);
 	if (!rc)
 		rc = group(a, err);
 	if (!rc)

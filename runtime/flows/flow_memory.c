@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wrappers: what takes memory away, before which announced writes are looked at, and what gives it, so that two objects
- * that lie side by side on the heap can be told from one.
- *
- * Of the latest allocations address and size are known, in a table in which one displaces another. Invariant: an entry
- * is right or gone, so that nothing is told of an address rather than something wrong.
- */
+ * that lie side by side on the heap can be told from one (flow_objects.c). */
 #define _GNU_SOURCE
 #include "runtime/flows/flow_runtime.h"
 
@@ -14,41 +10,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define KNOWN (1u << 16)
-#define HEADER_BYTES 64u
-#define CHANGES ((uintptr_t)1) /* no address of an allocation */
-#define EARLY_BYTES 4096u      /* for what looking up the next malloc may ask for itself */
+#define EARLY_BYTES 4096u /* for what looking up the next malloc may ask for itself */
 
-struct allocation {
-	uintptr_t address; /* 0: none; or CHANGES */
-	size_t n;
-	uint64_t serial; /* of those that had this entry */
-};
-
-static struct allocation known[KNOWN];
 static _Alignas(16) char early[EARLY_BYTES];
 static size_t n_early;
 static __thread bool looking __attribute__((tls_model("initial-exec")));
 
-static struct allocation *slot_of(uintptr_t address)
+static void *known(void *p, size_t n, uint64_t serial)
 {
-	return &known[(address >> 4 ^ address >> 20) % KNOWN];
-}
-
-/* `serial`: what flow_object_at said of it before, 0 for a new object. Where another thread changes the entry just now,
- * p stays unknown; and for good in a child that is forked meanwhile. */
-static void *known_as(void *p, size_t n, uint64_t serial)
-{
-	struct allocation *a = slot_of((uintptr_t)p);
-	uintptr_t was = __atomic_load_n(&a->address, __ATOMIC_RELAXED);
-
-	if (!p || was == CHANGES ||
-	    !__atomic_compare_exchange_n(&a->address, &was, CHANGES, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return p;
-	if (!serial || a->serial != serial)
-		__atomic_fetch_add(&a->serial, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&a->n, n, __ATOMIC_RELEASE);
-	__atomic_store_n(&a->address, (uintptr_t)p, __ATOMIC_RELEASE);
+	if (p)
+		flow_object_begins((uintptr_t)p, n, serial);
 	return p;
 }
 
@@ -61,45 +32,7 @@ static void *allocated(void *p, size_t n)
 		flow_allocated(t, (uintptr_t)p, n);
 		t->busy = false;
 	}
-	return known_as(p, n, 0);
-}
-
-static void released(const void *p)
-{
-	uintptr_t address = (uintptr_t)p;
-
-	__atomic_compare_exchange_n(&slot_of(address)->address, &address, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-bool flow_is_other_object(uintptr_t value, uintptr_t place)
-{
-	const struct allocation *a = slot_of(value);
-	uintptr_t address = __atomic_load_n(&a->address, __ATOMIC_ACQUIRE);
-	size_t n = __atomic_load_n(&a->n, __ATOMIC_ACQUIRE);
-
-	return address == value && __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == value && place - value >= n;
-}
-
-uint64_t flow_object_at(uintptr_t begin)
-{
-	const struct allocation *a = slot_of(begin);
-	uint64_t serial = __atomic_load_n(&a->serial, __ATOMIC_ACQUIRE);
-	int is_it = __atomic_load_n(&a->address, __ATOMIC_ACQUIRE) == begin;
-
-	return is_it && __atomic_load_n(&a->serial, __ATOMIC_ACQUIRE) == serial ? serial : 0;
-}
-
-/* An allocator of the program's own puts a header before what it gives. */
-uint64_t flow_object_of(uintptr_t address, uintptr_t *begin)
-{
-	for (uintptr_t at = address & ~(uintptr_t)15; at && address - at <= HEADER_BYTES; at -= 16) {
-		uint64_t serial = flow_object_at(at);
-
-		*begin = at;
-		if (serial)
-			return __atomic_load_n(&slot_of(at)->n, __ATOMIC_ACQUIRE) > address - at ? serial : 0;
-	}
-	return 0;
+	return known(p, n, 0);
 }
 
 #define NEXT(name)                                                                                                     \
@@ -171,7 +104,7 @@ FLOW_EXPORT void free(void *p)
 	if (!p || looking || is_early(p))
 		return;
 	settle();
-	released(p);
+	flow_object_ends((uintptr_t)p);
 	next = NEXT(free);
 	if (next)
 		next(p);
@@ -204,9 +137,9 @@ FLOW_EXPORT void *realloc(void *p, size_t n)
 	settle();
 	serial = flow_object_at((uintptr_t)p);
 	if (p)
-		released(p);
+		flow_object_ends((uintptr_t)p);
 	new = NEXT(realloc)(p, n);
-	return new == p ? known_as(new, n, serial) : allocated(new, n); /* in its place it is the same object */
+	return new == p ? known(new, n, serial) : allocated(new, n); /* in its place it is the same object */
 }
 
 FLOW_EXPORT void *aligned_alloc(size_t alignment, size_t n)

@@ -219,7 +219,10 @@ void flow_handlers_drop(int fd); /* it is closed */
 bool flow_descriptor_is_registered(int fd);
 void flow_descriptor_registered(int fd);
 
-/* flow_memory.c */
+/* flow_objects.c */
+/* An allocation of n bytes. serial: what flow_object_at said of it before it was resized in its place; 0: a new one. */
+void flow_object_begins(uintptr_t begin, size_t n, uint64_t serial);
+void flow_object_ends(uintptr_t begin);
 /* Does a pointer lead to an allocation of its own, in which `place` does not lie? false: not known, too. */
 bool flow_is_other_object(uintptr_t value, uintptr_t place);
 /* Tells the allocation that begins there from earlier and later ones; 0: not known. */
