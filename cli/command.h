@@ -22,6 +22,7 @@ int vprof_cmd_init(int argc, char **argv);
 int vprof_cmd_annotations(int argc, char **argv);
 int vprof_cmd_build(int argc, char **argv);
 int vprof_cmd_run(int argc, char **argv);
+int vprof_cmd_join(int argc, char **argv);
 int vprof_cmd_analyze(int argc, char **argv);
 int vprof_cmd_iterate(int argc, char **argv);
 int vprof_cmd_report(int argc, char **argv);

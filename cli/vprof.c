@@ -40,6 +40,7 @@ static const struct command commands[] = {
 	{ NULL, NULL, "the drill-down step by step" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },
+	{ "join", vprof_cmd_join, "make one run of those that several hosts recorded together" },
 	{ "analyze", vprof_cmd_analyze, "analyse a run's trace" },
 	{ "source", vprof_cmd_source, "show a source file as it is built" },
 	{ "flows", vprof_cmd_flows, "find the queues between threads, by a discovery run" },

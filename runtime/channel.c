@@ -60,30 +60,36 @@ static int is_loopback(const struct address *a)
 	       (a->host[0] == 0 && bytes[15] == 1 && !(bytes[10] | bytes[11] | bytes[12] | bytes[13] | bytes[14]));
 }
 
-static uint64_t direction_key(const struct address *from, const struct address *to, uint64_t network)
+static uint64_t direction_key(const struct address *from, const struct address *to, uint64_t network,
+			      enum rt_channel_unit unit)
 {
 	uint64_t a = rt_channel_key(from->host[0] ^ network, from->host[1], RT_CHANNEL_BYTES);
 	uint64_t b = rt_channel_key(to->host[0], to->host[1], RT_CHANNEL_BYTES);
 
-	return rt_channel_key(rt_channel_key(a, b, RT_CHANNEL_BYTES), from->port << 16 | to->port, RT_CHANNEL_BYTES);
+	return rt_channel_key(rt_channel_key(a, b, RT_CHANNEL_BYTES), from->port << 16 | to->port, unit);
 }
 
-/* Of the connection of `fd` between these addresses; 0: it is none within this host. */
+/* Of the connection of `fd` between these addresses; 0: it is none within this host, and others are not recorded. The
+ * numbers of network namespaces are a host's own: at the other end they may differ. */
 static int connection_keys(int fd, const struct sockaddr_storage *own, const struct sockaddr_storage *other,
 			   uint64_t keys[2])
 {
 	socklen_t bytes = sizeof(uint64_t);
+	enum rt_channel_unit unit = RT_CHANNEL_BYTES;
 	struct address local, remote;
 	uint64_t network = 0;
 
 	if (!read_address(&local, own) || !read_address(&remote, other))
 		return 0;
-	if (!is_loopback(&local) && __builtin_memcmp(local.host, remote.host, sizeof(local.host)) != 0)
-		return 0;
-	if (getsockopt(fd, SOL_SOCKET, RT_SO_NETNS_COOKIE, &network, &bytes))
+	if (!is_loopback(&local) && __builtin_memcmp(local.host, remote.host, sizeof(local.host)) != 0) {
+		if (!rt_active() || !rt_process.shm->records_hosts)
+			return 0;
+		unit = RT_CHANNEL_BYTES_BETWEEN_HOSTS;
+	} else if (getsockopt(fd, SOL_SOCKET, RT_SO_NETNS_COOKIE, &network, &bytes)) {
 		network = 0;
-	keys[RT_CHANNEL_IN] = direction_key(&remote, &local, network);
-	keys[RT_CHANNEL_OUT] = direction_key(&local, &remote, network);
+	}
+	keys[RT_CHANNEL_IN] = direction_key(&remote, &local, network, unit);
+	keys[RT_CHANNEL_OUT] = direction_key(&local, &remote, network, unit);
 	return 1;
 }
 
@@ -95,7 +101,7 @@ static int option_of(int fd, int name)
 	return getsockopt(fd, SOL_SOCKET, name, &value, &bytes) ? 0 : value;
 }
 
-/* A connection of TCP within this host. It is looked up again as long as it is not made yet. */
+/* A connection of TCP. It is looked up again as long as it is not made yet. */
 static void find_connection(int fd)
 {
 	struct sockaddr_storage own, other;

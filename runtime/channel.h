@@ -4,11 +4,12 @@
  *   pipe, FIFO        device and inode
  *   socketpair        the kernel's cookies of both ends, stored when the pair is made
  *   eventfd           a random number, stored when it is made (all eventfds share one inode)
- *   TCP               both addresses and ports, where they are of this host: the other end has the same ones
+ *   TCP               both addresses and ports: the other end has the same ones, on this host, or on another one or in
+ *                     another network namespace if such connections are recorded (struct vp_shm, records_hosts)
  *   message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
  *
  * Children inherit these keys with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have
- * none, nor have connections to other hosts and other sockets: no edges. Every call that moves data is recorded with
+ * none, nor have other sockets: no edges. Every call that moves data is recorded with
  * its amount, since data comes out in the order in which it went in: counting tells which write a read belongs to,
  * whether or not the reader waited.
  */
@@ -23,7 +24,12 @@
 #define RT_CHANNEL_NONE 1u
 
 /* A key's low three bits: the unit of its amounts. */
-enum rt_channel_unit { RT_CHANNEL_BYTES = 2, RT_CHANNEL_MESSAGES = 4, RT_CHANNEL_VALUES = 6 };
+enum rt_channel_unit {
+	RT_CHANNEL_BYTES = 2,
+	RT_CHANNEL_BYTES_BETWEEN_HOSTS = VP_CHANNEL_BETWEEN_HOSTS,
+	RT_CHANNEL_MESSAGES = 4,
+	RT_CHANNEL_VALUES = 6,
+};
 #define RT_CHANNEL_UNIT_MASK 7u
 
 enum rt_channel_side { RT_CHANNEL_IN, RT_CHANNEL_OUT };

@@ -29,6 +29,7 @@ struct vprof_collector_options {
 	enum vprof_compress_mode compress; /* chunks, with zstd */
 	double budget;	   /* share of one CPU that recording may take, see trace/windows.h; 0: no limit */
 	const uid_t *user; /* whose processes are to open the shared memory; NULL: the caller's */
+	int records_hosts; /* connections to other hosts are channels, too (trace/join/join.h) */
 	int is_live; /* the caller turns windows and plans itself (trace/collector/collector_live.h); budget is ignored
 		      */
 };

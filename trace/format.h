@@ -99,7 +99,7 @@ enum vp_kind {
 	   RECEIVE, payload = how long the call took; u1.t = channel, u1.w = bytes, messages, or an eventfd's value.
 	   Data comes out in the order in which it went in, so amounts tell which SEND a RECEIVE belongs to. A SEND of
 	   0: a connection begins; what was sent before and not received never is. */
-	VP_KIND_SEND = 22,
+	VP_KIND_SEND = 22, /* VP_CHANNEL_IS_BETWEEN_HOSTS: also in the other host's trace */
 	VP_KIND_RECEIVE = 23,
 	/* 2 units: a further channel that was ready when the wait recorded last on this thread, a poll, ended.
 	   u1.t = channel, u1.w = 0. */
@@ -281,6 +281,10 @@ enum vp_source {
 /* As the id of a RESUME: of the interval for which the data was sent that the thread takes, or has taken, from a
  * channel or queue, between its marks before and after. Of a SUSPEND or END: of the one that the thread works for. */
 #define VP_ID_RECEIVED UINT64_C(0x7672656365697665)
+
+/* Every other channel's number means something in its own trace only. */
+#define VP_CHANNEL_BETWEEN_HOSTS 3u
+#define VP_CHANNEL_IS_BETWEEN_HOSTS(channel) (((channel) & 7u) == VP_CHANNEL_BETWEEN_HOSTS)
 
 #define VP_STACK_CUT 1u	      /* its outer frames are missing: ... */
 #define VP_STACK_DEEP 2u      /* ... they lie beyond the memory that was copied */

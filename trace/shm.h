@@ -21,7 +21,7 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x384d48535056) /* "VPSHM8"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x394d48535056) /* "VPSHM9"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
@@ -48,6 +48,7 @@ struct vp_shm {
 	_Atomic uint32_t stopped;	/* 1: record nothing any more */
 	_Atomic uint64_t n_dropped;	/* records dropped for want of a chunk */
 	_Atomic uint32_t closed;	/* 0: a recording window is open; else the number of the pause between two */
+	uint32_t records_hosts;		/* 1: connections to other hosts are channels, too */
 	uint32_t watches_intervals;	/* 1: the two below are kept */
 	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
 	_Atomic uint32_t n_changes;	/* processes that attached or were forked, modules that were loaded */

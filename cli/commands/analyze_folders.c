@@ -3,11 +3,9 @@
 #include "cli/commands/analyze_folders.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -18,6 +16,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/project.h"
+#include "cli/run_folders.h"
 #include "cli/drilldown/steps.h"
 #include "common/files.h"
 #include "analysis/results/mpi/transport.h"
@@ -29,26 +28,6 @@ struct ranks {
 	struct vprof_transport transport;
 	struct vprof_exchange exchange;
 };
-
-struct inputs {
-	char **traces;	    /* [n] */
-	struct stat *files; /* [n] their records.vpt */
-	struct vprof_plan *plan;
-};
-
-static int holds(const char *dir, const char *file)
-{
-	char *path = vprof_path_join(dir, file);
-	int found = path && !access(path, F_OK);
-
-	free(path);
-	return found;
-}
-
-int vprof_is_trace_folder(const char *word)
-{
-	return strchr(word, '/') || holds(word, "records.vpt") || holds(word, "trace/records.vpt");
-}
 
 static int load(struct ranks *r, const char *library_dir, struct vprof_error *err)
 {
@@ -96,78 +75,6 @@ static int join_ranks(struct ranks *r, struct vprof_error *err)
 	return rc;
 }
 
-static int same_probes(const struct vprof_plan *a, const struct vprof_plan *b)
-{
-	if (a->n_probes != b->n_probes)
-		return 0;
-	for (size_t i = 0; i < a->n_probes; i++)
-		if (a->probes[i].code != b->probes[i].code || a->probes[i].kind != b->probes[i].kind ||
-		    strcmp(a->probes[i].name, b->probes[i].name) || strcmp(a->probes[i].caller, b->probes[i].caller))
-			return 0;
-	return 1;
-}
-
-/* Two names of one trace: its intervals would count twice, and bounds be narrower than they are. */
-static int check_new(struct inputs *in, size_t i, char *const *words, struct vprof_error *err)
-{
-	char *path = vprof_path_join(in->traces[i], "records.vpt");
-	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
-
-	if (!rc && stat(path, &in->files[i]))
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", path, strerror(errno));
-	for (size_t k = 0; k < i && !rc; k++)
-		if (in->files[k].st_dev == in->files[i].st_dev && in->files[k].st_ino == in->files[i].st_ino)
-			rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s and %s are the same trace: name each once",
-					     words[k], words[i]);
-	free(path);
-	return rc;
-}
-
-static int add_input(struct inputs *in, size_t i, char *const *words, struct vprof_error *err)
-{
-	const char *word = words[i];
-	int is_trace = holds(word, "records.vpt");
-	char *plan_path = vprof_path_join(word, is_trace ? "../plan.json" : "plan.json");
-	struct vprof_plan *plan = NULL;
-	int rc = VPROF_OK;
-
-	in->traces[i] = is_trace ? strdup(word) : vprof_path_join(word, "trace");
-	if (!plan_path || !in->traces[i])
-		rc = vprof_error_no_memory(err);
-	else if (!is_trace && !holds(word, "trace/records.vpt"))
-		rc = vprof_error_set(err, VPROF_ERR_MISSING,
-				     "there is no trace in %s: name the folder of a run, such as .vprof/runs/0001",
-				     word);
-	if (!rc)
-		rc = check_new(in, i, words, err);
-	if (!rc)
-		rc = vprof_plan_read(&plan, plan_path, err);
-	if (!rc && in->plan && !same_probes(in->plan, plan))
-		rc = vprof_error_set(err, VPROF_ERR_INPUT,
-				     "the runs %s and %s have different plans, so their functions cannot be counted "
-				     "together: record both with the same build",
-				     words[0], word);
-	free(plan_path);
-	if (in->plan || rc)
-		vprof_plan_free(plan);
-	else
-		in->plan = plan;
-	return rc;
-}
-
-static int read_inputs(struct inputs *in, const struct vprof_folders *f, struct vprof_error *err)
-{
-	int rc = VPROF_OK;
-
-	in->traces = calloc(f->n, sizeof(char *));
-	in->files = calloc(f->n, sizeof *in->files);
-	if (!in->traces || !in->files)
-		return vprof_error_no_memory(err);
-	for (size_t i = 0; i < f->n && !rc; i++)
-		rc = add_input(in, i, f->words, err);
-	return rc;
-}
-
 static int show(const struct vprof_folders *f, struct vprof_results *r, int *status, struct vprof_error *err)
 {
 	char name[96];
@@ -188,7 +95,7 @@ static int show(const struct vprof_folders *f, struct vprof_results *r, int *sta
 	return rc;
 }
 
-static int analyse(const struct vprof_folders *f, struct inputs *in, struct vprof_exchange *x, int rc,
+static int analyse(const struct vprof_folders *f, struct vprof_run_folders *in, struct vprof_exchange *x, int rc,
 		   struct vprof_results **results, struct vprof_error *err)
 {
 	struct vprof_progress progress;
@@ -237,7 +144,7 @@ static int analyse(const struct vprof_folders *f, struct inputs *in, struct vpro
 int vprof_analyze_folders(const struct vprof_folders *f)
 {
 	struct ranks ranks = { 0 };
-	struct inputs in = { 0 };
+	struct vprof_run_folders in = { 0 };
 	struct vprof_results *results = NULL;
 	struct vprof_error err = { "" };
 	struct vprof_exchange *x;
@@ -246,7 +153,7 @@ int vprof_analyze_folders(const struct vprof_folders *f)
 	if (rc)
 		return vprof_complain(rc, &err);
 	x = f->use_mpi ? &ranks.exchange : NULL;
-	rc = analyse(f, &in, x, read_inputs(&in, f, &err), &results, &err);
+	rc = analyse(f, &in, x, vprof_run_folders_open(&in, f->words, f->n, &err), &results, &err);
 	if (!rc && !vprof_exchange_rank(x))
 		rc = show(f, results, &status, &err);
 	else if (!rc)
@@ -256,11 +163,7 @@ int vprof_analyze_folders(const struct vprof_folders *f)
 	else if (rc)
 		status = vprof_complain(rc, &err);
 	vprof_results_free(results);
-	for (size_t i = 0; i < f->n && in.traces; i++)
-		free(in.traces[i]);
-	free(in.traces);
-	free(in.files);
-	vprof_plan_free(in.plan);
+	vprof_run_folders_release(&in);
 	if (ranks.end)
 		ranks.end(&ranks.transport);
 	return status;

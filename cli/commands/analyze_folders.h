@@ -20,9 +20,6 @@ struct vprof_folders {
 	int json, use_mpi;
 };
 
-/* Is the operand a folder with a trace, and not the name of a project's run? */
-int vprof_is_trace_folder(const char *word);
-
 /* Returns the exit status; only rank 0 prints and writes. */
 int vprof_analyze_folders(const struct vprof_folders *f);
 

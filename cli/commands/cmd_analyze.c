@@ -9,6 +9,7 @@
 #include "cli/commands/analyze_folders.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/run_folders.h"
 #include "cli/commands/print_file.h"
 #include "cli/commands/report/reports.h"
 #include "cli/requests/requests_runs.h"

@@ -34,7 +34,7 @@ int vprof_cmd_run(int argc, char **argv)
 	enum vprof_compress_mode compress_mode;
 	long memory = 0;
 	double budget = VPROF_BUDGET;
-	int keep = 0, verbose = 0, kernel = 0, stacks = 0, paths = 0, every_call = 0;
+	int keep = 0, verbose = 0, kernel = 0, stacks = 0, paths = 0, hosts = 0, every_call = 0;
 	const struct vprof_option options[] = {
 		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
 		  "the plan that the program was built with (default: the last build's)" },
@@ -53,6 +53,8 @@ int vprof_cmd_run(int argc, char **argv)
 		  "as --kernel, and stacks also at system calls, page faults and by a timer (vprof report latency)" },
 		{ "paths", VPROF_OPTION_FLAG, &paths, NULL,
 		  "record each send and receive into the same trace: the paths of requests (vprof report paths)" },
+		{ "between-hosts", VPROF_OPTION_FLAG, &hosts, NULL,
+		  "record connections to other hosts, too, so that this run can be joined with theirs (vprof join)" },
 		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "do not end processes that outlive the command" },
@@ -85,6 +87,7 @@ int vprof_cmd_run(int argc, char **argv)
 							    .memory_bytes = (uint64_t)memory << 20,
 							    .every_call = every_call,
 							    .budget = budget,
+							    .records_hosts = hosts,
 							    .kernel_kinds = kinds_of(kernel, stacks, paths),
 							    .switches = switches_mode,
 							    .compress = compress_mode,

@@ -210,6 +210,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		.switches = o->switches,
 		.compress = o->compress,
 		.budget = o->budget,
+		.records_hosts = o->records_hosts,
 		.verbose = o->verbose,
 		.keep = o->keep,
 		.give_stdin = o->give_stdin,

@@ -45,6 +45,7 @@ struct vprof_step_run_options {
 	uint64_t memory_bytes;
 	double budget;	       /* share of one processor, as in trace/collector.h */
 	int every_call;	       /* hot functions are not sampled */
+	int records_hosts;     /* connections to other hosts, too: the run can be joined with theirs */
 	uint32_t kernel_kinds; /* of the kernel's events, VP_KERNEL_*, to be recorded, too; 0: none */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;

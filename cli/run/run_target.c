@@ -320,6 +320,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 						   .n_every_call = r->n_every_call,
 						   .budget = r->budget,
 						   .is_live = r->step != NULL,
+						   .records_hosts = r->records_hosts,
 						   .max_trace_bytes = r->max_trace_bytes,
 						   .compress = r->compress };
 	struct vprof_run_kernel run_kernel = { 0 }, *kernel = &run_kernel;

@@ -40,6 +40,7 @@ struct vprof_run_request {
 	int verbose;	       /* copy the command's output to stderr as it is printed */
 	int keep;	       /* leave processes that outlive the command alone */
 	uint32_t kernel_kinds; /* of the kernel's events, VP_KERNEL_*, to be recorded, too; 0: none */
+	int records_hosts;     /* as in trace/collector.h */
 	int give_stdin;	       /* else the command reads /dev/null */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;

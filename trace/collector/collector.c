@@ -288,6 +288,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	c->shm.shm->n_every_call = o->n_every_call < VP_EVERY_CALL_MAX ? (uint32_t)o->n_every_call : VP_EVERY_CALL_MAX;
 	for (uint32_t i = 0; i < c->shm.shm->n_every_call; i++)
 		c->shm.shm->every_call[i] = o->every_call[i];
+	c->shm.shm->records_hosts = o->records_hosts != 0;
 	c->shm.shm->watches_intervals = o->budget > 0 || o->is_live;
 	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	vprof_windows_start(&c->windows, o->is_live ? 0 : o->budget, vprof_clock_monotonic_ns(),
