@@ -24,7 +24,7 @@ int vprof_requests_find(struct vprof_requests *r, struct vprof_socket_history *h
 	if (!ret)
 		ret = vprof_request_trees_build(&r->trees, &r->exchanges, h, &r->causality);
 	if (!ret)
-		ret = vprof_host_clocks_find(&r->clocks, h, &r->connections);
+		ret = vprof_socket_clocks_find(&r->clocks, h, &r->connections);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }
 

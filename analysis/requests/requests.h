@@ -22,7 +22,7 @@
 #ifndef VPROF_REQUESTS_H
 #define VPROF_REQUESTS_H
 
-#include "analysis/requests/host_clocks.h"
+#include "analysis/requests/socket_clocks.h"
 #include "analysis/requests/request_trees.h"
 
 struct vprof_requests {

@@ -100,7 +100,7 @@ struct vprof_requests_clock { /* of a host, against the first one */
 	const char *host;
 	int is_known;
 	uint64_t n_messages;			       /* that tell it; 0: of the first host */
-	double ahead_ns, drift, error_ns, drift_error; /* as in analysis/requests/host_clocks.h */
+	double ahead_ns, drift, error_ns, drift_error; /* as in analysis/requests/socket_clocks.h */
 };
 
 struct vprof_requests_link {

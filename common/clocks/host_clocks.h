@@ -6,8 +6,8 @@
  * all of these must pass the line that tells how far the clock is ahead at each time: taken is the one that has most
  * room to both sides, and the error is how far away any other line may be that passes, too.
  */
-#ifndef VPROF_COMMON_HOST_CLOCKS_H
-#define VPROF_COMMON_HOST_CLOCKS_H
+#ifndef VPROF_HOST_CLOCKS_H
+#define VPROF_HOST_CLOCKS_H
 
 #include <stdint.h>
 

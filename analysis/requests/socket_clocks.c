@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/requests/host_clocks.h"
+#include "analysis/requests/socket_clocks.h"
 
 #include "common/search.h"
 
@@ -98,8 +98,8 @@ static int pair_messages(messages *all, const struct passings *passings)
 	return VPROF_OK;
 }
 
-int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_socket_history *h,
-			   const struct vprof_connections *c)
+int vprof_socket_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_socket_history *h,
+			     const struct vprof_connections *c)
 {
 	struct passings passings = { 0 };
 	messages all = { 0 };
