@@ -9,6 +9,7 @@
 
 #define STRETCHES 64
 #define DRIFT_MOST 1e-3 /* clocks are at most 500 ppm off, each */
+#define LATEST 1e19	/* ns, that a number holds */
 #define STEPS 60	/* of a search by thirds or halves */
 
 struct bound { /* the tightest of a stretch: B's clock ahead of A's, and when, by A's */
@@ -183,7 +184,7 @@ static void chain(struct vprof_host_clocks *clocks, const struct pair *p, uint32
 		.drift = known->drift + drift,
 		.error_ns = known->error_ns < 0 || p->error < 0 ? fmin(known->error_ns, p->error) :
 								  known->error_ns + p->error,
-		.at = own + ahead > 0 ? (uint64_t)(own + ahead) : 0,
+		.at = own + ahead > 0 ? (uint64_t)fmin(own + ahead, LATEST) : 0,
 		.drift_error = known->drift_error + p->drift_error,
 		.n_messages = p->n_messages,
 		.via = from,

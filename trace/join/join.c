@@ -2,6 +2,7 @@
 #include "trace/join/join.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "trace/walk.h"
 
 #define START_TICKS (UINT64_C(1) << 40)
+#define LATEST (UINT64_C(1) << 62) /* ticks and ns of a machine */
+#define LONGEST 1e18		   /* ticks between two starts */
 
 struct join {
 	struct vprof_joined *out;
@@ -66,6 +69,10 @@ static int open_traces(struct join *j, struct vprof_error *err)
 				return vprof_error_set(err, VPROF_ERR_INPUT,
 						       "%s and %s are the same trace: name each once", j->dirs[k],
 						       j->dirs[i]);
+		if (j->traces[i]->header.start_ticks > LATEST || j->traces[i]->header.start_ns > LATEST ||
+		    j->traces[i]->header.end_ticks > LATEST)
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "%s: the times in the header are damaged: record again", j->dirs[i]);
 		if (j->traces[i]->plans)
 			return vprof_error_set(
 				err, VPROF_ERR_INPUT,
@@ -157,7 +164,7 @@ static void set_header(struct join *j, const struct vp_file_header *root, double
 				      .clock = root->clock,
 				      .ns_per_tick = root->ns_per_tick,
 				      .start_ticks = START_TICKS,
-				      .start_ns = (uint64_t)(int64_t)start_ns,
+				      .start_ns = start_ns > 0 && start_ns < (double)LATEST ? (uint64_t)start_ns : 0,
 				      .record_ns = root->record_ns,
 				      .record_inside_ns = root->record_inside_ns,
 				      .has_switches = 1 };
@@ -179,12 +186,13 @@ static void set_header(struct join *j, const struct vp_file_header *root, double
 		}
 	}
 	if (h->end_ticks)
-		h->end_ns = h->start_ns + (uint64_t)((double)(h->end_ticks - START_TICKS) * h->ns_per_tick);
+		h->end_ns = h->start_ns +
+			    (uint64_t)fmin((double)(h->end_ticks - START_TICKS) * h->ns_per_tick, (double)LATEST);
 	j->out->has_switches = h->has_switches != 0;
 }
 
 /* All times become ticks of the host's clock to which the others are brought, from the first one's start on. */
-static void set_times(struct join *j)
+static int set_times(struct join *j, struct vprof_error *err)
 {
 	const struct vprof_host_clocks *clocks = &j->out->clocks;
 	const struct vp_file_header *root = NULL;
@@ -199,13 +207,17 @@ static void set_times(struct join *j)
 	}
 	for (uint32_t i = 0; i < j->n; i++) {
 		const struct vp_file_header *h = &j->traces[i]->header;
-		double ns = vprof_host_clock_common(clocks, i, h->start_ns);
+		double to = (vprof_host_clock_common(clocks, i, h->start_ns) - start_ns) / root->ns_per_tick;
 
+		if (!(to < LONGEST))
+			return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: the times are damaged: record again",
+					       j->dirs[i]);
 		j->hosts[i].from = h->start_ticks;
-		j->hosts[i].to = START_TICKS + (uint64_t)((ns - start_ns) / root->ns_per_tick);
+		j->hosts[i].to = START_TICKS + (uint64_t)to;
 		j->hosts[i].rate = h->ns_per_tick * (1 - clocks->v.v[i].drift) / root->ns_per_tick;
 	}
 	set_header(j, root, start_ns);
+	return VPROF_OK;
 }
 
 /* ---- writing ---- */
@@ -306,10 +318,10 @@ int vprof_trace_join(struct vprof_joined *joined, const char *out_dir, const cha
 		rc = check_clocks(&j, &messages, err);
 	joined->n_connections = messages.n_connections;
 	vprof_join_messages_release(&messages);
-	if (!rc) {
-		set_times(&j);
+	if (!rc)
+		rc = set_times(&j, err);
+	if (!rc)
 		rc = write_trace(&j, out_dir, err);
-	}
 	for (size_t i = 0; i < n; i++)
 		vprof_trace_free(j.traces[i]);
 	vprof_trace_buffer_release(&j.buffer);

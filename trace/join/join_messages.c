@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trace/join/join_messages.h"
 
+#include <math.h>
+
 #include "common/error.h"
 #include "common/search.h"
+
+#define FARTHEST_NS 4e18 /* what is damaged may say more */
 
 struct move {			      /* a call that moved data; by channel, direction and time */
 	uint64_t channel, begin, end; /* ns by its host's clock */
@@ -30,7 +34,7 @@ static uint64_t ns_of(const struct vp_file_header *h, uint64_t t)
 {
 	double ns = (double)(int64_t)(t - h->start_ticks) * h->ns_per_tick;
 
-	return (uint64_t)((int64_t)h->start_ns + (int64_t)ns);
+	return h->start_ns + (uint64_t)llround(fmin(fmax(ns, -FARTHEST_NS), FARTHEST_NS));
 }
 
 static int add_thread(moves *all, const struct vprof_trace *trace, uint32_t host, uint32_t thread)

@@ -5,11 +5,14 @@
 
 #include "common/array.h"
 
+#define FARTHEST 4e18			 /* ticks; what is damaged may say more */
 #define ITEM_BITS (~(UINT64_C(1) << 63)) /* the analysis marks numbers of its own by the last one */
 
 uint64_t vprof_join_time(const struct vprof_join_host *host, uint64_t t)
 {
-	return (uint64_t)((int64_t)host->to + (int64_t)llround(host->rate * (double)(int64_t)(t - host->from)));
+	double distance = host->rate * (double)(int64_t)(t - host->from);
+
+	return host->to + (uint64_t)llround(fmin(fmax(distance, -FARTHEST), FARTHEST));
 }
 
 /* Ends stay in the order in which they were, too. */
