@@ -17,9 +17,14 @@ static int holds(const char *dir, const char *file)
 	return found;
 }
 
+int vprof_is_trace(const char *folder)
+{
+	return holds(folder, "records.vpt") || holds(folder, "trace/records.vpt");
+}
+
 int vprof_is_trace_folder(const char *word)
 {
-	return strchr(word, '/') || holds(word, "records.vpt") || holds(word, "trace/records.vpt");
+	return strchr(word, '/') || vprof_is_trace(word);
 }
 
 static int same_probes(const struct vprof_plan *a, const struct vprof_plan *b)

@@ -18,6 +18,7 @@ struct vprof_run_folders {
 	char *plan_path; /* of the first */
 };
 
+int vprof_is_trace(const char *folder); /* or holds one */
 /* Is the operand a folder with a trace, and not the name of a project's run? */
 int vprof_is_trace_folder(const char *word);
 

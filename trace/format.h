@@ -282,6 +282,10 @@ enum vp_source {
  * channel or queue, between its marks before and after. Of a SUSPEND or END: of the one that the thread works for. */
 #define VP_ID_RECEIVED UINT64_C(0x7672656365697665)
 
+/* In a trace of several hosts (trace/join/join.h): the host of an object in shared memory. */
+#define VP_OBJECT_HOST_SHIFT 57
+#define VP_OBJECT_HOST (UINT64_C(63) << VP_OBJECT_HOST_SHIFT)
+
 /* Every other channel's number means something in its own trace only. */
 #define VP_CHANNEL_BETWEEN_HOSTS 3u
 #define VP_CHANNEL_IS_BETWEEN_HOSTS(channel) (((channel) & 7u) == VP_CHANNEL_BETWEEN_HOSTS)

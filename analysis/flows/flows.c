@@ -103,9 +103,11 @@ static void judge_rare(struct answer *a)
 	}
 }
 
-/* When what they had joined turned out to be no flow. */
-static void judge_joined(struct answer *a)
+/* When what they had joined turned out to be no flow. Returns how many. */
+static size_t judge_joined(struct answer *a)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
 		int is_flow = 0;
 
@@ -113,9 +115,12 @@ static void judge_joined(struct answer *a)
 			continue;
 		for (size_t k = 0; k < a->pairs.pairs.n && !is_flow; k++)
 			is_flow = a->judged[k].verdict == VPROF_FLOW_FLOW && !a->judged[k].joins && is_of(a, i, k);
-		if (!is_flow)
+		if (!is_flow) {
 			a->judged[i].verdict = a->judged[i].alone;
+			n++;
+		}
 	}
+	return n;
 }
 
 /* The links of a structure are as many pairs as they are stored at places. Where one of them tells that its objects may
@@ -184,7 +189,7 @@ static int judge_takers(struct answer *a, struct vprof_error *err)
 		verdicts[i] = (uint8_t)(most ? most->verdict : a->judged[i].verdict);
 	}
 	for (size_t i = 0; i < n; i++) {
-		a->judged[i].is_by_taker = a->judged[i].verdict != verdicts[i];
+		a->judged[i].is_by_taker |= a->judged[i].verdict != verdicts[i];
 		a->judged[i].verdict = verdicts[i];
 	}
 	free(verdicts);
@@ -409,10 +414,9 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		judge_rare(a);
 	if (!rc)
 		judge_links(a);
-	if (!rc)
-		rc = judge_takers(a, err);
-	if (!rc)
-		judge_joined(a);
+	do /* what is no flow any more may have made another look like one */
+		rc = rc ? rc : judge_takers(a, err);
+	while (!rc && judge_joined(a));
 	if (!rc)
 		rc = group(a, err);
 	if (!rc)

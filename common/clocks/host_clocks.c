@@ -133,15 +133,15 @@ static double peak(const struct pair *p, double from, double to, double (*f)(con
 	return (from + to) / 2;
 }
 
-/* The last drift from `inside` toward `outside` with which a line still fits between all bounds. */
-static double last_fitting(const struct pair *p, double inside, double outside)
+/* The last drift from `inside` toward `outside` with which a line still has so much room between all bounds. */
+static double last_fitting(const struct pair *p, double inside, double outside, double room)
 {
-	if (gap(p, outside) >= 0)
+	if (gap(p, outside) >= room)
 		return outside;
 	for (int i = 0; i < STEPS; i++) {
 		double middle = (inside + outside) / 2;
 
-		if (gap(p, middle) >= 0)
+		if (gap(p, middle) >= room)
 			inside = middle;
 		else
 			outside = middle;
@@ -149,7 +149,15 @@ static double last_fitting(const struct pair *p, double inside, double outside)
 	return inside;
 }
 
-/* The line with most room to all bounds; and how far others that fit are from it. */
+static double least_drift(const struct pair *p, double roomiest)
+{
+	double half = gap(p, roomiest) / 2, from = last_fitting(p, roomiest, -DRIFT_MOST, half),
+	       to = last_fitting(p, roomiest, DRIFT_MOST, half);
+
+	return from > 0 ? from : to < 0 ? to : 0;
+}
+
+/* The line with most room to all bounds, or a steadier one; and how far others that fit are from it. */
 static void settle(struct pair *p)
 {
 	double slowest, fastest, up, down;
@@ -159,13 +167,15 @@ static void settle(struct pair *p)
 	if (!isfinite(highest(p, 0)) || !isfinite(lowest(p, 0)))
 		return; /* messages in one direction only */
 	p->drift = peak(p, -DRIFT_MOST, DRIFT_MOST, gap);
+	if (gap(p, p->drift) > 0)
+		p->drift = least_drift(p, p->drift);
 	p->ahead = (highest(p, p->drift) + lowest(p, p->drift)) / 2;
 	if (gap(p, p->drift) < 0) {
 		p->error = gap(p, p->drift) / 2;
 		return;
 	}
-	slowest = last_fitting(p, p->drift, -DRIFT_MOST);
-	fastest = last_fitting(p, p->drift, DRIFT_MOST);
+	slowest = last_fitting(p, p->drift, -DRIFT_MOST, 0);
+	fastest = last_fitting(p, p->drift, DRIFT_MOST, 0);
 	up = highest(p, peak(p, slowest, fastest, highest)) - p->ahead;
 	down = p->ahead - lowest(p, peak(p, slowest, fastest, negative_lowest));
 	p->error = fmax(up, down);
@@ -180,10 +190,11 @@ static void chain(struct vprof_host_clocks *clocks, const struct pair *p, uint32
 	double ahead = from == p->a ? p->ahead : -p->ahead, drift = from == p->a ? p->drift : -p->drift;
 
 	clocks->v.v[to] = (struct vprof_host_clock){
-		.ahead_ns = known->ahead_ns + known->drift * (own - (double)known->at) + ahead,
-		.drift = known->drift + drift,
-		.error_ns = known->error_ns < 0 || p->error < 0 ? fmin(known->error_ns, p->error) :
-								  known->error_ns + p->error,
+		.ahead_ns = known->ahead_ns + known->drift / (1 + known->drift) * (own - (double)known->at) + ahead,
+		.drift = (1 + known->drift) * (1 + drift) - 1,
+		.error_ns = known->error_ns < 0 || p->error < 0 ?
+				    fmin(known->error_ns, p->error) :
+				    known->error_ns + p->error + known->drift_error * fabs(own - (double)known->at),
 		.at = own + ahead > 0 ? (uint64_t)fmin(own + ahead, LATEST) : 0,
 		.drift_error = known->drift_error + p->drift_error,
 		.n_messages = p->n_messages,
@@ -192,7 +203,13 @@ static void chain(struct vprof_host_clocks *clocks, const struct pair *p, uint32
 	};
 }
 
-/* Always by the pair with the most messages of those that lead from a known host to another. */
+/* Is what the one pair says more certain? */
+static int is_better(const struct pair *p, const struct pair *than)
+{
+	return (p->error < 0) != (than->error < 0) ? than->error < 0 : p->error < than->error;
+}
+
+/* Always by the most certain pair of those that lead from a known host to another. */
 static void chain_all(struct vprof_host_clocks *clocks, const struct pairs *all)
 {
 	for (;;) {
@@ -202,7 +219,7 @@ static void chain_all(struct vprof_host_clocks *clocks, const struct pairs *all)
 			const struct pair *p = &all->v.v[i];
 
 			if (clocks->v.v[p->a].is_known != clocks->v.v[p->b].is_known && isfinite(p->error) &&
-			    (!best || p->n_messages > best->n_messages))
+			    (!best || is_better(p, best)))
 				best = p;
 		}
 		if (!best)
@@ -248,6 +265,13 @@ int vprof_host_clocks_settle(struct vprof_host_clocks *clocks, size_t n_hosts,
 	return ret;
 }
 
+double vprof_host_clock_error(const struct vprof_host_clock *clock, uint64_t from, uint64_t to)
+{
+	double before = fabs((double)clock->at - (double)from), after = fabs((double)to - (double)clock->at);
+
+	return clock->error_ns + (clock->via == VPROF_NONE ? 0 : clock->drift_error * fmax(before, after));
+}
+
 void vprof_host_clocks_release(struct vprof_host_clocks *clocks)
 {
 	VPROF_ARRAY_RELEASE(&clocks->v);
@@ -257,5 +281,5 @@ double vprof_host_clock_common(const struct vprof_host_clocks *clocks, uint32_t 
 {
 	const struct vprof_host_clock *clock = &clocks->v.v[host];
 
-	return (double)t - clock->ahead_ns - clock->drift * ((double)t - (double)clock->at);
+	return (double)t - clock->ahead_ns - clock->drift / (1 + clock->drift) * ((double)t - (double)clock->at);
 }

@@ -69,6 +69,7 @@ void flow_object_begins(uintptr_t begin, size_t n, uint64_t serial)
 			return;
 	} while (!__atomic_compare_exchange_n(&set->address[i], &was, CHANGES, false, __ATOMIC_ACQUIRE,
 					      __ATOMIC_RELAXED));
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* CHANGES is seen before what follows */
 	__atomic_store_n(&set->serial[i],
 			 serial ? serial : 1 + __atomic_fetch_add(&set->n_objects, 1, __ATOMIC_RELAXED),
 			 __ATOMIC_RELAXED);

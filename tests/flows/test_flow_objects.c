@@ -15,7 +15,7 @@
 
 #define N_OBJECTS 600u
 #define BYTES 96u
-#define N_THREADS 4
+#define N_THREADS 12 /* more than a set has entries */
 #define ROUNDS 20000u
 
 /* What glibc gives another thread's heap: 64 MiB apart, or anywhere else. */
@@ -81,18 +81,25 @@ static void the_oldest_makes_room(void **state)
 		flow_object_ends(i * apart);
 }
 
-/* Each thread has an address of its own in the one set; sizes tell whose entry it is. */
+/* Sizes tell whose entry it is: larger at larger addresses. */
+static size_t size_of(uintptr_t address)
+{
+	return 16 * (address >> 33);
+}
+
+/* All addresses lie in the one set, so that threads displace each other's objects. What is not known is right. */
 static void *give_and_take(void *arg)
 {
 	uintptr_t own = (uintptr_t)arg, begin;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		uint64_t serial;
+		uintptr_t other = (uintptr_t)(i % N_THREADS + 1) << 33;
 
-		flow_object_begins(own, 16, 0);
-		serial = flow_object_at(own);
-		if (!serial || flow_object_of(own + 8, &begin) != serial || !flow_is_other_object(own, own + 16))
-			return "an object was not known";
+		flow_object_begins(own, size_of(own), 0);
+		if (flow_object_of(own + 8, &begin) && begin != own)
+			return "another object was found";
+		if (flow_is_other_object(other, other + size_of(other) - 1))
+			return "an object has another one's size";
 		flow_object_ends(own);
 		if (flow_object_at(own))
 			return "an object was known after its end";

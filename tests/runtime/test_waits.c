@@ -55,6 +55,13 @@ static void hold_until_waited_for(void)
 		sched_yield();
 }
 
+/* Whoever waits needs a CPU to get the lock: a thread that took it again and again would be waited for once. */
+static void let_another_have_it(void)
+{
+	while (__atomic_load_n(&last_holder, __ATOMIC_ACQUIRE) == my_number && n_lockers > 1)
+		sched_yield();
+}
+
 static void *locker(void *arg)
 {
 	my_number = (int)(intptr_t)arg;
@@ -67,12 +74,14 @@ static void *locker(void *arg)
 
 		pthread_mutex_lock(&mutex);
 		before = last_holder;
-		last_holder = my_number;
+		__atomic_store_n(&last_holder, my_number, __ATOMIC_RELEASE);
 		vprof_work("holder", before);
 		if (i % CONTENDED_EVERY == 0)
 			hold_until_waited_for();
 		hold(i % 8 ? 10 : 2000);
 		pthread_mutex_unlock(&mutex);
+		if (i % CONTENDED_EVERY == 0)
+			let_another_have_it();
 		hold(50);
 	}
 	n_lockers--;

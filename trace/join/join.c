@@ -14,8 +14,10 @@
 #include "trace/reader.h"
 #include "trace/walk.h"
 
+#define BETWEEN_NAMES ", "
 #define START_TICKS (UINT64_C(1) << 40)
 #define LATEST (UINT64_C(1) << 62) /* ticks and ns of a machine */
+#define ROUNDING_NS 1000	   /* of times as numbers */
 #define LONGEST 1e18		   /* ticks between two starts */
 
 struct join {
@@ -57,6 +59,30 @@ static int is_same_trace(const struct vp_file_header *a, const struct vp_file_he
 	       !strcmp(a->host, b->host);
 }
 
+static int check_trace(const struct join *j, size_t i, struct vprof_error *err)
+{
+	const struct vprof_trace *trace = j->traces[i];
+
+	if (strstr(trace->header.host, BETWEEN_NAMES))
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is a joined run: name the runs of all hosts at once",
+				       j->dirs[i]);
+	if (trace->header.start_ticks > LATEST || trace->header.start_ns > LATEST || trace->header.end_ticks > LATEST)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: the times in the header are damaged: record again",
+				       j->dirs[i]);
+	if (trace->plans)
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"%s is of a live session, which opened and closed probes by itself: join runs of vprof run",
+			j->dirs[i]);
+	if (has_pauses(trace))
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"%s has its calls in windows of time only, which are not those of the other hosts: "
+			"record all of it with vprof run --between-hosts --budget 0",
+			j->dirs[i]);
+	return VPROF_OK;
+}
+
 static int open_traces(struct join *j, struct vprof_error *err)
 {
 	for (size_t i = 0; i < j->n; i++) {
@@ -69,21 +95,11 @@ static int open_traces(struct join *j, struct vprof_error *err)
 				return vprof_error_set(err, VPROF_ERR_INPUT,
 						       "%s and %s are the same trace: name each once", j->dirs[k],
 						       j->dirs[i]);
-		if (j->traces[i]->header.start_ticks > LATEST || j->traces[i]->header.start_ns > LATEST ||
-		    j->traces[i]->header.end_ticks > LATEST)
-			return vprof_error_set(err, VPROF_ERR_CORRUPT,
-					       "%s: the times in the header are damaged: record again", j->dirs[i]);
-		if (j->traces[i]->plans)
-			return vprof_error_set(
-				err, VPROF_ERR_INPUT,
-				"%s is of a live session, which opened and closed probes by itself: join runs of vprof run",
-				j->dirs[i]);
-		if (has_pauses(j->traces[i]))
-			return vprof_error_set(
-				err, VPROF_ERR_INPUT,
-				"%s has its calls in windows of time only, which are not those of the other hosts: "
-				"record all of it with vprof run --between-hosts --budget 0",
-				j->dirs[i]);
+		rc = check_trace(j, i, err);
+		if (rc)
+			return rc;
+		vprof_trace_check(j->traces[i]);
+		j->out->is_cut |= j->traces[i]->is_cut || j->traces[i]->n_bytes_ignored;
 	}
 	return VPROF_OK;
 }
@@ -112,7 +128,7 @@ static int give_numbers(struct join *j, struct vprof_error *err)
 		j->hosts[i].processes = (uint32_t)processes;
 		j->hosts[i].processors = (uint32_t)processors;
 		j->hosts[i].pids = (uint32_t)i * VPROF_JOIN_PIDS;
-		j->hosts[i].salt = i ? vprof_mix(i) | 1 : 0;
+		j->hosts[i].number = i;
 		threads += thread;
 		processes += process;
 		processors += processor;
@@ -125,6 +141,33 @@ static int give_numbers(struct join *j, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+static int jumped(const struct join *j, size_t i, double early_ns, struct vprof_error *err)
+{
+	return vprof_error_set(
+		err, VPROF_ERR_INPUT,
+		"%s: messages between %s and another host arrived up to %.0f us before they were sent: a clock "
+		"was set meanwhile, or the trace lacks messages. Record again",
+		j->dirs[i], host_name(j, i), early_ns / 1000);
+}
+
+/* Nothing leads from this host to the others and back. */
+static int why_unknown(const struct join *j, size_t i, const struct vprof_join_messages *m, struct vprof_error *err)
+{
+	const char *why = "no other host has the other end of one: record all at the same time, all with vprof run "
+			  "--between-hosts; where addresses are translated in between, two ends do not know each other";
+
+	if (m->n_older)
+		why = "connections were made before both hosts were recorded: start recording before the programs connect";
+	else if (m->n_unequal)
+		why = "what was received is not what was sent: records were lost, or a program moves data without libc";
+	else if (m->n_several)
+		why = "several hosts have connections between the same addresses: their networks overlap";
+	else if (m->between.n)
+		why = "they led in one direction only, or several threads used each at once";
+	return vprof_error_set(err, VPROF_ERR_INPUT, "%s: no connection tells how the clock of %s is: %s", j->dirs[i],
+			       host_name(j, i), why);
+}
+
 static int check_clocks(const struct join *j, const struct vprof_join_messages *m, struct vprof_error *err)
 {
 	const struct vprof_host_clocks *clocks = &j->out->clocks;
@@ -133,23 +176,24 @@ static int check_clocks(const struct join *j, const struct vprof_join_messages *
 		if (clocks->v.v[i].is_known && !(clocks->v.v[i].error_ns < 0))
 			continue;
 		if (clocks->v.v[i].is_known)
-			return vprof_error_set(
-				err, VPROF_ERR_INPUT,
-				"%s: messages between %s and the other hosts arrived up to %.0f us before they were sent, so one of "
-				"the clocks jumped: record again",
-				j->dirs[i], host_name(j, i), -clocks->v.v[i].error_ns / 1000);
-		if (!m->n_connections && !m->n_one_sided)
-			return vprof_error_set(
-				err, VPROF_ERR_INPUT,
-				"the traces have no connections between hosts: record them at the same time, all with vprof run "
-				"--between-hosts");
-		return vprof_error_set(
-			err, VPROF_ERR_INPUT,
-			"%s: no connection that began while both were recorded led from %s to another host's trace and back "
-			"(%llu directions are in two traces, %llu in one): start recording before the programs connect, and where "
-			"addresses are translated between the hosts, join them by the addresses behind that",
-			j->dirs[i], host_name(j, i), (unsigned long long)m->n_connections,
-			(unsigned long long)m->n_one_sided);
+			return jumped(j, i, -clocks->v.v[i].error_ns, err);
+		return why_unknown(j, i, m, err);
+	}
+	return VPROF_OK;
+}
+
+/* The bounds of pairs of hosts by which no clock was settled hold, too. */
+static int check_messages(const struct join *j, const struct vprof_join_messages *m, struct vprof_error *err)
+{
+	const struct vprof_host_clocks *clocks = &j->out->clocks;
+
+	for (size_t i = 0; i < m->v.n; i++) {
+		const struct vprof_host_message *message = &m->v.v[i];
+		double early = vprof_host_clock_common(clocks, message->from, message->sent) -
+			       vprof_host_clock_common(clocks, message->to, message->received);
+
+		if (early > j->out->errors_ns[message->from] + j->out->errors_ns[message->to] + ROUNDING_NS)
+			return jumped(j, message->to, early, err);
 	}
 	return VPROF_OK;
 }
@@ -172,7 +216,8 @@ static void set_header(struct join *j, const struct vp_file_header *root, double
 	for (size_t i = 0; i < j->n; i++) {
 		const struct vp_file_header *of = &j->traces[i]->header;
 		uint64_t end = vprof_join_time(&j->hosts[i], of->end_ticks);
-		int n = snprintf(h->host + used, sizeof h->host - used, "%s%s", i ? ", " : "", host_name(j, i));
+		int n = snprintf(h->host + used, sizeof h->host - used, "%s%s", i ? BETWEEN_NAMES : "",
+				 host_name(j, i));
 
 		used = n > 0 && used + (size_t)n < sizeof h->host ? used + (size_t)n : sizeof h->host - 1;
 		h->end_ticks = !of->end_ticks || (i && !h->end_ticks) ? 0 : end > h->end_ticks ? end : h->end_ticks;
@@ -185,10 +230,26 @@ static void set_header(struct join *j, const struct vp_file_header *root, double
 				 of->no_switches);
 		}
 	}
+	if (j->out->is_cut)
+		h->end_ticks = 0; /* as of a trace that was not finished */
 	if (h->end_ticks)
 		h->end_ns = h->start_ns +
 			    (uint64_t)fmin((double)(h->end_ticks - START_TICKS) * h->ns_per_tick, (double)LATEST);
 	j->out->has_switches = h->has_switches != 0;
+}
+
+static double recorded_ns(const struct vprof_trace *trace)
+{
+	const struct vp_file_header *h = &trace->header;
+
+	return h->end_ticks > h->start_ticks ? fmin(vprof_trace_ns(trace, h->end_ticks), (double)LATEST) : 0;
+}
+
+static void note_cost(struct vprof_joined *joined, double ns)
+{
+	joined->record_least_ns =
+		joined->record_least_ns > 0 && joined->record_least_ns < ns ? joined->record_least_ns : ns;
+	joined->record_most_ns = ns > joined->record_most_ns ? ns : joined->record_most_ns;
 }
 
 /* All times become ticks of the host's clock to which the others are brought, from the first one's start on. */
@@ -212,9 +273,12 @@ static int set_times(struct join *j, struct vprof_error *err)
 		if (!(to < LONGEST))
 			return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: the times are damaged: record again",
 					       j->dirs[i]);
+		j->out->errors_ns[i] = vprof_host_clock_error(
+			&clocks->v.v[i], h->start_ns, h->start_ns + (uint64_t)fmax(0, recorded_ns(j->traces[i])));
+		note_cost(j->out, h->record_ns);
 		j->hosts[i].from = h->start_ticks;
 		j->hosts[i].to = START_TICKS + (uint64_t)to;
-		j->hosts[i].rate = h->ns_per_tick * (1 - clocks->v.v[i].drift) / root->ns_per_tick;
+		j->hosts[i].rate = h->ns_per_tick / (1 + clocks->v.v[i].drift) / root->ns_per_tick;
 	}
 	set_header(j, root, start_ns);
 	return VPROF_OK;
@@ -238,7 +302,7 @@ static int write_chunk(struct join *j, const struct vprof_join_host *host, const
 	uint32_t n_units;
 
 	if (!from)
-		return 0;
+		return 0; /* damaged, as was told */
 	memcpy(units, from, n * sizeof *units);
 	while ((u = vp_walk_next(&at, units + n, &n_units)))
 		vprof_join_record(host, &units[u - units]);
@@ -316,12 +380,19 @@ int vprof_trace_join(struct vprof_joined *joined, const char *out_dir, const cha
 		rc = vprof_error_no_memory(err);
 	if (!rc)
 		rc = check_clocks(&j, &messages, err);
-	joined->n_connections = messages.n_connections;
-	vprof_join_messages_release(&messages);
 	if (!rc)
 		rc = set_times(&j, err);
 	if (!rc)
+		rc = check_messages(&j, &messages, err);
+	joined->n_connections = messages.between.n;
+	joined->n_several = messages.n_several;
+	for (size_t i = 0; i < n; i++) {
+		j.hosts[i].between = messages.between.v;
+		j.hosts[i].n_between = messages.between.n;
+	}
+	if (!rc)
 		rc = write_trace(&j, out_dir, err);
+	vprof_join_messages_release(&messages);
 	for (size_t i = 0; i < n; i++)
 		vprof_trace_free(j.traces[i]);
 	vprof_trace_buffer_release(&j.buffer);

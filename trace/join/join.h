@@ -19,9 +19,13 @@
 struct vprof_joined {
 	uint64_t n_processes, n_threads;
 	uint64_t n_connections; /* between two of the hosts, each way counted by itself */
+	uint64_t n_several;	/* left out: several hosts have a connection between the same addresses */
 	struct vprof_host_clocks clocks;
-	int has_switches; /* of all hosts: else what is known of some of them is left out */
-	int has_kernel;	  /* some had the kernel's events, which are left out */
+	double errors_ns[VPROF_JOIN_MOST];	/* of each clock, at most, in all of its host's recording */
+	int has_switches;			/* of all hosts: else what is known of some of them is left out */
+	int has_kernel;				/* some had the kernel's events, which are left out */
+	int is_cut;				/* records of a trace are missing or damaged, as the joined one says */
+	double record_least_ns, record_most_ns; /* what a record took on the hosts; 0: not known */
 };
 
 /* Writes `out_dir`/records.vpt from the trace folders dirs[n]. INPUT: traces that cannot be joined, with the reason and

@@ -13,6 +13,7 @@ struct move {			      /* a call that moved data; by channel, direction and time 
 	uint64_t n_bytes;	      /* in sum, up to and with this one, once they are added up */
 	uint32_t host, thread;
 	uint8_t is_receive, is_begin; /* is_begin: of the connection, told by who asked for it */
+	uint8_t is_rival;	      /* another thread moved data at the same time */
 };
 
 typedef VPROF_ARRAY(struct move) moves;
@@ -68,17 +69,39 @@ static int add_thread(moves *all, const struct vprof_trace *trace, uint32_t host
 	return VPROF_OK;
 }
 
-/* Adds the amounts of [from, to) up. 0: they are not all of one host, or calls of several threads overlapped. */
+/* The latest end of a move, and that of another thread. */
+struct latest {
+	uint64_t first, second;
+	uint32_t thread; /* of the first */
+};
+
+static void put(struct latest *l, const struct move *m)
+{
+	if (m->thread == l->thread || !l->first) {
+		l->first = m->end > l->first ? m->end : l->first;
+		l->thread = m->thread;
+	} else if (m->end > l->first) {
+		l->second = l->first;
+		l->first = m->end;
+		l->thread = m->thread;
+	} else if (m->end > l->second) {
+		l->second = m->end;
+	}
+}
+
+/* Adds the amounts of [from, to) up. 0: they are not all of one host, or damaged. */
 static int add_up(struct move *v, size_t from, size_t to)
 {
+	struct latest latest = { 0 };
 	uint64_t sum = 0;
 
 	for (size_t i = from; i < to; i++) {
-		if (v[i].host != v[from].host ||
-		    (i > from && v[i].thread != v[i - 1].thread && v[i].begin <= v[i - 1].end) ||
-		    __builtin_add_overflow(sum, v[i].n_bytes, &sum))
+		if (v[i].host != v[from].host || __builtin_add_overflow(sum, v[i].n_bytes, &sum))
 			return 0;
 		v[i].n_bytes = sum;
+		if (i > from && v[i].begin <= (v[i].thread == latest.thread ? latest.second : latest.first))
+			v[i].is_rival = v[i - 1].is_rival = 1;
+		put(&latest, &v[i]);
 	}
 	return 1;
 }
@@ -95,8 +118,8 @@ static int add_messages(struct vprof_join_messages *m, const struct move *v, siz
 			send++;
 		if (send == middle)
 			break;
-		if (!v[i].n_bytes)
-			continue; /* the end of the stream */
+		if (!v[i].n_bytes || v[i].is_rival || v[send].is_rival)
+			continue; /* the end of the stream, or nobody knows which call moved it */
 		message = VPROF_PUSH(&m->v);
 		if (!message)
 			return VPROF_ERR_NOMEM;
@@ -105,23 +128,50 @@ static int add_messages(struct vprof_join_messages *m, const struct move *v, siz
 	return VPROF_OK;
 }
 
+/* Is all of the connection recorded? Whoever asked for it says so, perhaps twice, before it sends or receives. */
+static int is_begun(const struct move *v, size_t from, size_t begins, size_t middle)
+{
+	const struct move *asked = &v[begins > from ? begins - 1 : from],
+			  *first = v[begins].host == asked->host ? &v[begins] : &v[middle];
+
+	return begins > from && v[from].host == asked->host && first->host == asked->host &&
+	       asked->begin <= first->begin;
+}
+
 /* v[from .. to): one way of a connection, the begins of connections first. */
 static int add_channel(struct vprof_join_messages *m, struct move *v, size_t from, size_t to, int is_lossy)
 {
 	size_t begins = from, middle;
+	uint64_t *between;
 
 	while (begins < to && v[begins].is_begin)
 		begins++;
 	for (middle = begins; middle < to && !v[middle].is_receive;)
 		middle++;
-	if (middle == begins || middle == to || v[begins].host == v[middle].host) {
+	if (middle == begins || middle == to) {
 		m->n_one_sided += to > begins;
 		return VPROF_OK;
 	}
-	m->n_connections++;
-	if (begins != from + 1 || !add_up(v, begins, middle) || !add_up(v, middle, to) ||
-	    v[to - 1].n_bytes > v[middle - 1].n_bytes || (is_lossy && v[to - 1].n_bytes != v[middle - 1].n_bytes))
+	if (!add_up(v, begins, middle) || !add_up(v, middle, to)) {
+		m->n_several++;
 		return VPROF_OK;
+	}
+	if (v[begins].host == v[middle].host) {
+		m->n_own++;
+		return VPROF_OK;
+	}
+	between = VPROF_PUSH(&m->between);
+	if (!between)
+		return VPROF_ERR_NOMEM;
+	*between = v[from].channel;
+	if (!is_begun(v, from, begins, middle)) {
+		m->n_older++;
+		return VPROF_OK;
+	}
+	if (v[to - 1].n_bytes > v[middle - 1].n_bytes || (is_lossy && v[to - 1].n_bytes != v[middle - 1].n_bytes)) {
+		m->n_unequal++;
+		return VPROF_OK;
+	}
 	return add_messages(m, v, begins, middle, to);
 }
 
@@ -150,4 +200,5 @@ int vprof_join_messages_find(struct vprof_join_messages *m, struct vprof_trace *
 void vprof_join_messages_release(struct vprof_join_messages *m)
 {
 	VPROF_ARRAY_RELEASE(&m->v);
+	VPROF_ARRAY_RELEASE(&m->between);
 }

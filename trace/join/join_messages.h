@@ -7,15 +7,19 @@
 #include "common/clocks/host_clocks.h"
 #include "trace/reader.h"
 
+/* Each way of a connection is a channel, and counts by itself. */
 struct vprof_join_messages {
 	VPROF_ARRAY(struct vprof_host_message) v; /* hosts by their place in `traces` */
-	uint64_t n_connections;			  /* recorded on two hosts, each way by itself */
-	uint64_t n_one_sided;			  /* recorded on one host only */
+	/* of two hosts: the one sends, the other receives; sorted */
+	VPROF_ARRAY(uint64_t) between;
+	uint64_t n_own, n_one_sided; /* both ends on one host; one of them recorded */
+	uint64_t n_several;	     /* several hosts have such an end: networks with the same addresses */
+	/* of `between`, those that tell nothing of the clocks: their begin is not recorded, or amounts do not agree */
+	uint64_t n_older, n_unequal;
 };
 
-/* Times are ns of each host's CLOCK_MONOTONIC. Left out are connections of which the begin is not recorded, whose
- * amounts do not agree, or over which several threads of a host moved data at once. OK or NOMEM; to be released in any
- * case. */
+/* Times are ns of each host's CLOCK_MONOTONIC. Where several threads of a host moved data at once, the order of that
+ * data is not known, and it is no message. OK or NOMEM; to be released in any case. */
 int vprof_join_messages_find(struct vprof_join_messages *m, struct vprof_trace *const *traces, size_t n);
 void vprof_join_messages_release(struct vprof_join_messages *m);
 

@@ -4,12 +4,16 @@
 #include <math.h>
 
 #include "common/array.h"
+#include "common/search.h"
 
-#define FARTHEST 4e18			 /* ticks; what is damaged may say more */
+#define FARTHEST 4e18 /* ticks; what is damaged may say more */
+#define LATEST (UINT64_C(1) << 62)
 #define ITEM_BITS (~(UINT64_C(1) << 63)) /* the analysis marks numbers of its own by the last one */
 
 uint64_t vprof_join_time(const struct vprof_join_host *host, uint64_t t)
 {
+	if (t > LATEST)
+		return t; /* no time; the analysis counts it as damaged */
 	double distance = host->rate * (double)(int64_t)(t - host->from);
 
 	return host->to + (uint64_t)llround(fmin(fmax(distance, -FARTHEST), FARTHEST));
@@ -31,17 +35,29 @@ static uint64_t with_payload(uint64_t w, uint64_t payload)
 	return VP_W(VP_CODE(w), payload < VP_PAYLOAD_MAX ? payload : VP_PAYLOAD_MAX);
 }
 
+static uint64_t salted(const struct vprof_join_host *host, uint64_t number)
+{
+	return vprof_mix(number ^ vprof_mix(host->number));
+}
+
+static int is_between(const struct vprof_join_host *host, uint64_t key)
+{
+	size_t i = VPROF_BISECT(host->n_between, at, host->between[at] < key);
+
+	return i < host->n_between && host->between[i] == key;
+}
+
 /* A channel's three low bits tell its unit. */
 static uint64_t channel(const struct vprof_join_host *host, uint64_t key)
 {
-	return !host->salt || VP_CHANNEL_IS_BETWEEN_HOSTS(key) ?
-		       key :
-		       (vprof_mix(key ^ host->salt) & ~UINT64_C(7)) | (key & 7);
+	if (!host->number || (VP_CHANNEL_IS_BETWEEN_HOSTS(key) && is_between(host, key)))
+		return key;
+	return (salted(host, key) & ~UINT64_C(7)) | (key & 7);
 }
 
 static uint64_t own(const struct vprof_join_host *host, uint64_t number)
 {
-	return host->salt && number ? vprof_mix(number ^ host->salt) & ITEM_BITS : number;
+	return host->number && number ? salted(host, number) & ITEM_BITS : number;
 }
 
 static uint64_t object(const struct vprof_join_host *host, uint64_t w, uint64_t number)
@@ -50,7 +66,12 @@ static uint64_t object(const struct vprof_join_host *host, uint64_t w, uint64_t 
 
 	if (flags & VP_FLAG_CHANNEL)
 		return channel(host, number);
-	return flags & VP_FLAG_SHARED ? own(host, number) : number; /* else an address in its process */
+	if (!(flags & VP_FLAG_SHARED))
+		return number; /* an address in its process */
+	if ((VP_PAYLOAD(w) & 0xff) == VP_WAIT_CHILD)
+		return own(host, number);
+	/* processes know it by its offset in a page */
+	return (number & ~VP_OBJECT_HOST) | host->number << VP_OBJECT_HOST_SHIFT;
 }
 
 static uint64_t token(const struct vprof_join_host *host, uint64_t number)

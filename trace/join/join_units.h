@@ -3,6 +3,8 @@
 #ifndef VPROF_TRACE_JOIN_UNITS_H
 #define VPROF_TRACE_JOIN_UNITS_H
 
+#include <stddef.h>
+
 #include "trace/format.h"
 
 struct vprof_join_host {
@@ -11,7 +13,9 @@ struct vprof_join_host {
 	double rate;
 	uint32_t threads, processes, processors; /* added to numbers */
 	uint32_t pids;
-	uint64_t salt; /* of numbers that mean something on this host only; 0: they stay as they are */
+	uint64_t number;	 /* 0: what means something on this host only stays as it is */
+	const uint64_t *between; /* [n_between] channels that lead to another host of the joined ones, sorted */
+	size_t n_between;
 };
 
 uint64_t vprof_join_time(const struct vprof_join_host *host, uint64_t t);

@@ -271,9 +271,14 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 		last = send_after(c, g, units + (amount ? amount - 1 : 0));
 
 		all[i].until = units;
-		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t ||
-		    all[i].t >= lost)
+		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[i].t >= lost)
 			continue; /* a writer was not recorded, or may not have been */
+		if (all[last].t > all[i].t) {
+			/* ... or, between two hosts, their clocks are not known so well */
+			if (VP_CHANNEL_IS_BETWEEN_HOSTS(g->channel) && all[last].connection != VPROF_NONE)
+				all[i].until = units += amount;
+			continue;
+		}
 		units += amount;
 		all[i].until = units;
 		all[i].first = first;
@@ -398,6 +403,13 @@ static enum vprof_channel_answer judge(const struct vprof_channels *c, const str
 	return VPROF_CHANNEL_WOKEN;
 }
 
+static int is_outside(const struct vprof_channels *c, uint64_t channel)
+{
+	const struct group *g = VP_CHANNEL_IS_BETWEEN_HOSTS(channel) ? group_of(c, channel) : NULL;
+
+	return g && g->sends == g->receives;
+}
+
 /* The receive that the same call recorded: it ends with the wait. */
 static const struct message *receive_of(const struct vprof_channels *c, uint32_t thread, const struct vprof_wait *w)
 {
@@ -427,6 +439,8 @@ enum vprof_channel_answer vprof_channels_waker(const struct vprof_channels *c, u
 	const struct vprof_wait *w = &thr->waits.v[wait];
 	enum vprof_channel_answer answer;
 
+	if (is_outside(c, w->object))
+		return VPROF_CHANNEL_OUTSIDE;
 	if (w->kind != VP_WAIT_POLL) {
 		const struct message *r = receive_of(c, thread, w);
 		const struct group *g = r ? group_of(c, r->channel) : NULL;

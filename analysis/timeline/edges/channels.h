@@ -15,7 +15,12 @@
 
 #include "analysis/timeline/timeline.h"
 
-enum vprof_channel_answer { VPROF_CHANNEL_WOKEN, VPROF_CHANNEL_NO_WAIT, VPROF_CHANNEL_UNDECIDED };
+enum vprof_channel_answer {
+	VPROF_CHANNEL_WOKEN,
+	VPROF_CHANNEL_NO_WAIT,
+	VPROF_CHANNEL_UNDECIDED,
+	VPROF_CHANNEL_OUTSIDE, /* another host sends, which is not in the trace */
+};
 
 struct vprof_channels;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared objects are named by their offset in the page, since processes map them at different addresses. */
+/* Shared objects are named by their offset in the page, since processes map them at different addresses, and by their
+ * host. */
 #include "analysis/timeline/edges/release_index.h"
 
 #include "analysis/timeline/edges/lock_holders.h"
@@ -14,7 +15,9 @@ uint32_t vprof_release_scope(uint8_t kind, uint8_t flags, uint32_t process_seq)
 
 uint64_t vprof_release_key(uint8_t kind, uint8_t flags, uint64_t object)
 {
-	return flags & VP_FLAG_SHARED && !(flags & VP_FLAG_CHANNEL) && kind != VP_WAIT_CHILD ? object & 4095 : object;
+	return flags & VP_FLAG_SHARED && !(flags & VP_FLAG_CHANNEL) && kind != VP_WAIT_CHILD ?
+		       object & (4095 | VP_OBJECT_HOST) :
+		       object;
 }
 
 static int release_order(const void *a, const void *b)

@@ -160,8 +160,10 @@ static void match_channel(const struct matcher *m, uint32_t thread, size_t wait)
 		m->counts->n_channel_undecided++;
 		w->flags |= VPROF_WAIT_UNDECIDED;
 		break;
-	default:
+	case VPROF_CHANNEL_NO_WAIT:
 		w->flags |= VPROF_WAIT_READY;
+		break;
+	case VPROF_CHANNEL_OUTSIDE:
 		break;
 	}
 }

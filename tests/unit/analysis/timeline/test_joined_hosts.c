@@ -238,6 +238,7 @@ static void equal_numbers_of_two_hosts_differ(void **state)
 	assert_int_equal(find(trace, 0, VP_KIND_SEND, 0)[1].t, PIPE);
 	assert_int_equal(find(trace, 0, VP_KIND_WAKE, 0)[1].t, SHARED_LOCK);
 	assert_true(item.t != ITEM && pipe.t != PIPE && shared.t != SHARED_LOCK);
+	assert_int_equal(shared.t & 4095, SHARED_LOCK & 4095); /* by which processes of the host know it */
 	assert_int_equal(pipe.t & 7, PIPE & 7);
 	assert_int_equal(own.t, OWN_LOCK); /* an address in its own process */
 	assert_int_equal(there.t, THERE);
@@ -256,6 +257,69 @@ static void refuse(struct world *w, const char *dirs[2], const char *why)
 	vprof_joined_release(&joined);
 }
 
+/* A process that maps the lock elsewhere, on each host; a connection between namespaces of one host, and one with the
+ * same addresses on the other; and a client that nobody records. */
+static void hosts_keep_to_themselves_what_is_theirs(void **state)
+{
+	const uint64_t within = UINT64_C(900) << 3 | VP_CHANNEL_BETWEEN_HOSTS;
+	const uint64_t outside = UINT64_C(901) << 3 | VP_CHANNEL_BETWEEN_HOSTS;
+	struct world w = apart();
+	struct vprof_joined joined;
+	struct vprof_error err = { "" };
+	struct hand_trace out = { .n_threads = 0 };
+	struct hand_steps steps;
+
+	(void)state;
+	make_world(&w, 1);
+	for (int i = 0; i < 2; i++) {
+		const struct clock *c = &w.clocks[i];
+		struct hand_thread *holder = hand_thread(&w.hosts[i], 2), *waiter = hand_thread(&w.hosts[i], 3);
+
+		hand_units(
+			waiter,
+			(struct vp_unit[]){ { at(c, 210000), VP_W(VP_KIND_WAIT, VP_WAIT_COND | VP_FLAG_SHARED << 8) },
+					    { 0x9000040, 0 },
+					    { at(c, 220000 + 50000 * i), VP_CALL_COND_WAIT } },
+			3);
+		hand_wake(holder, VP_WAIT_COND, VP_FLAG_SHARED, 0x8000040, 0, 1, at(c, 219000 + 50000 * i));
+		move(holder, c, VP_KIND_SEND, within, 8, 300000 + 40000 * i, 300500 + 40000 * i);
+		move(waiter, c, VP_KIND_RECEIVE, within, 8, 290000, 310000 + 40000 * i);
+		hand_units(waiter,
+			   (struct vp_unit[]){
+				   { at(c, 400000), VP_W(VP_KIND_WAIT, VP_WAIT_SOCKET | VP_FLAG_CHANNEL << 8) },
+				   { outside, 0 },
+				   { at(c, 410000), VP_CALL_READ } },
+			   3);
+		move(waiter, c, VP_KIND_RECEIVE, outside, 8, 400000, 410000);
+		write_host(&w.hosts[i], c);
+	}
+	assert_int_equal(join(&w, &joined, &err), VPROF_OK);
+	assert_int_equal(joined.n_connections, 2);
+	assert_int_equal(joined.n_several, 1);
+	snprintf(out.dir, sizeof out.dir, "%s", w.out);
+	hand_steps(&steps, &out);
+	assert_int_equal(steps.wakes.n_channel_undecided, 0);
+	for (size_t i = 0; i < steps.timeline->n_threads; i++) {
+		const struct vprof_thread_timeline *thr = &steps.timeline->threads[i];
+
+		for (size_t k = 0; k < thr->waits.n; k++) {
+			const struct vprof_wait *wait = &thr->waits.v[k];
+
+			if (wait->kind == VP_WAIT_COND) {
+				assert_true(wait->waker != VPROF_NONE);
+				assert_int_equal(steps.timeline->threads[wait->waker].process_seq,
+						 thr->process_seq - 1);
+			} else if (wait->object != BACK) {
+				assert_int_equal(wait->waker, VPROF_NONE);
+				assert_int_equal(wait->flags & (VPROF_WAIT_UNDECIDED | VPROF_WAIT_READY), 0);
+			}
+		}
+	}
+	hand_steps_release(&steps);
+	vprof_joined_release(&joined);
+	drop_world(&w);
+}
+
 static void what_cannot_be_joined_says_why(void **state)
 {
 	struct world w = apart(), jumped = apart();
@@ -265,7 +329,7 @@ static void what_cannot_be_joined_says_why(void **state)
 	make_world(&w, 0);
 	dirs[0] = w.hosts[0].dir;
 	dirs[1] = w.hosts[1].dir;
-	refuse(&w, dirs, "no connection that began while both were recorded");
+	refuse(&w, dirs, "connections were made before both hosts were recorded");
 	dirs[1] = dirs[0];
 	refuse(&w, dirs, "are the same trace");
 	dirs[1] = w.hosts[1].dir;
@@ -298,8 +362,23 @@ static void what_cannot_be_joined_says_why(void **state)
 			u->t -= (uint64_t)(1e9 / jumped.clocks[1].ns_per_tick);
 	}
 	write_host(&jumped.hosts[1], &jumped.clocks[1]);
-	refuse(&jumped, dirs, "one of the clocks jumped");
+	refuse(&jumped, dirs, "a clock was set meanwhile");
 	drop_world(&jumped);
+
+	/* what is joined already */
+	{
+		struct vprof_joined joined;
+		struct vprof_error err = { "" };
+		struct world whole = apart();
+
+		make_world(&whole, 1);
+		assert_int_equal(join(&whole, &joined, &err), VPROF_OK);
+		vprof_joined_release(&joined);
+		dirs[0] = whole.out;
+		dirs[1] = whole.hosts[1].dir;
+		refuse(&jumped, dirs, "is a joined run");
+		drop_world(&whole);
+	}
 }
 
 int main(void)
@@ -307,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_is_explained_by_the_other_host),
 		cmocka_unit_test(equal_numbers_of_two_hosts_differ),
+		cmocka_unit_test(hosts_keep_to_themselves_what_is_theirs),
 		cmocka_unit_test(what_cannot_be_joined_says_why),
 	};
 
