@@ -18,6 +18,7 @@ struct set {
 };
 
 static struct set known[SETS];
+
 static struct set *set_of(uintptr_t address)
 {
 	return &known[(address >> 4 ^ address >> 20) % SETS];
