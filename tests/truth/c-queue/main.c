@@ -33,6 +33,15 @@ static void add_perhaps(struct plant_time *took, const struct plant_log *log, co
 	took->high += plant_log_overlap(log, r->at.before, r->enqueued.low).high;
 }
 
+/* Of what lies in the delay: at least what does whenever it began and ended between two readings. */
+static struct plant_time meanwhile(const struct plant_log *log, const struct request *r)
+{
+	struct plant_time took = plant_log_overlap(log, r->enqueued.low, r->resumed.high);
+
+	took.low = plant_log_overlap(log, r->enqueued.high, r->resumed.low).low;
+	return took;
+}
+
 /* The delay is from vprof_enqueue to vprof_resume. What the worker that took the request did meanwhile is to blame. */
 static void add_request(struct truth *t, struct request *r, const struct worker *workers)
 {
@@ -45,8 +54,8 @@ static void add_request(struct truth *t, struct request *r, const struct worker 
 		(struct plant_time){ r->resumed.low > r->enqueued.high ? r->resumed.low - r->enqueued.high : 0,
 				     to - from };
 	r->took[SERVE].high = r->at.after - r->resumed.low;
-	r->took[OTHERS_PAGES] = plant_log_overlap(&w->pages, from, to);
-	r->took[OTHERS_TEMPLATES] = plant_log_overlap(&w->templates, from, to);
+	r->took[OTHERS_PAGES] = meanwhile(&w->pages, r);
+	r->took[OTHERS_TEMPLATES] = meanwhile(&w->templates, r);
 	others = r->took[OTHERS_PAGES];
 	others.low += r->took[OTHERS_TEMPLATES].low;
 	others.away += r->took[OTHERS_TEMPLATES].away;
