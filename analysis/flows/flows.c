@@ -399,11 +399,12 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		rc = vprof_error_no_memory(err);
 	for (size_t i = 0; !rc && i < a->pairs.pairs.n; i++) {
 		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[i];
+		enum vprof_flow_verdict verdict = vprof_flow_judge(pair);
 
 		a->judged[i] =
 			(struct judged){ .pair = (uint32_t)i,
-					 .verdict = vprof_flow_judge(pair),
-					 .alone = vprof_flow_judge(pair),
+					 .verdict = verdict,
+					 .alone = verdict,
 					 .producer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->producer]),
 					 .consumer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->consumer]) };
 	}

@@ -51,16 +51,7 @@ static size_t add_messages(size_t size, struct vp_chunk_header *c, int host, uin
 
 static size_t make_host(int host, const uint8_t *data, size_t n)
 {
-	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
-				    .version = VP_FORMAT_VERSION,
-				    .clock = VP_CLOCK_MONOTONIC,
-				    .ns_per_tick = 1,
-				    .start_ticks = 1,
-				    .start_ns = 1,
-				    .end_ticks = 1u << 30,
-				    .end_ns = 1u << 30,
-				    .n_chunks = THREADS,
-				    .has_switches = 1 };
+	struct vp_file_header h = fuzz_trace_header(THREADS);
 	size_t size = sizeof h;
 
 	if (host) {

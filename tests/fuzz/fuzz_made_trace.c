@@ -4,25 +4,29 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz_file.h"
-#include "trace/format.h"
 
 #define THREADS 8
 #define UNITS_MAX 4000
 
 static unsigned char file[sizeof(struct vp_file_header) + THREADS * (sizeof(struct vp_chunk_header) + UNITS_MAX * 16)];
 
+struct vp_file_header fuzz_trace_header(uint32_t n_chunks)
+{
+	return (struct vp_file_header){ .magic = VP_FILE_MAGIC,
+					.version = VP_FORMAT_VERSION,
+					.clock = VP_CLOCK_MONOTONIC,
+					.ns_per_tick = 1,
+					.start_ticks = 1,
+					.start_ns = 1,
+					.end_ticks = 1u << 30,
+					.end_ns = 1u << 30,
+					.n_chunks = n_chunks,
+					.has_switches = 1 };
+}
+
 static size_t make_file(const uint8_t *data, size_t n)
 {
-	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
-				    .version = VP_FORMAT_VERSION,
-				    .clock = VP_CLOCK_MONOTONIC,
-				    .ns_per_tick = 1,
-				    .start_ticks = 1,
-				    .start_ns = 1,
-				    .end_ticks = 1u << 30,
-				    .end_ns = 1u << 30,
-				    .n_chunks = THREADS,
-				    .has_switches = 1 };
+	struct vp_file_header h = fuzz_trace_header(THREADS);
 	size_t size = sizeof h;
 
 	memcpy(file, &h, sizeof h);

@@ -11,7 +11,10 @@
 #include <stdint.h>
 
 #include "common/plan.h"
+#include "trace/format.h"
 
+/* Of a trace of one second whose ticks are ns. */
+struct vp_file_header fuzz_trace_header(uint32_t n_chunks);
 /* Writes fuzz_dir()/records.vpt; n is above 0. */
 void fuzz_make_trace(const uint8_t *data, size_t n);
 /* Functions f0 to f7, the same at each call; the caller's. NULL without memory. */

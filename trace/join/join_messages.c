@@ -148,18 +148,14 @@ static int add_channel(struct vprof_join_messages *m, struct move *v, size_t fro
 		begins++;
 	for (middle = begins; middle < to && !v[middle].is_receive;)
 		middle++;
-	if (middle == begins || middle == to) {
-		m->n_one_sided += to > begins;
-		return VPROF_OK;
-	}
+	if (middle == begins || middle == to)
+		return VPROF_OK; /* one end is recorded */
 	if (!add_up(v, begins, middle) || !add_up(v, middle, to)) {
 		m->n_several++;
 		return VPROF_OK;
 	}
-	if (v[begins].host == v[middle].host) {
-		m->n_own++;
+	if (v[begins].host == v[middle].host)
 		return VPROF_OK;
-	}
 	between = VPROF_PUSH(&m->between);
 	if (!between)
 		return VPROF_ERR_NOMEM;

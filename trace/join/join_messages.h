@@ -12,8 +12,7 @@ struct vprof_join_messages {
 	VPROF_ARRAY(struct vprof_host_message) v; /* hosts by their place in `traces` */
 	/* of two hosts: the one sends, the other receives; sorted */
 	VPROF_ARRAY(uint64_t) between;
-	uint64_t n_own, n_one_sided; /* both ends on one host; one of them recorded */
-	uint64_t n_several;	     /* several hosts have such an end: networks with the same addresses */
+	uint64_t n_several; /* several hosts have such an end: networks with the same addresses */
 	/* of `between`, those that tell nothing of the clocks: their begin is not recorded, or amounts do not agree */
 	uint64_t n_older, n_unequal;
 };

@@ -403,11 +403,10 @@ static enum vprof_channel_answer judge(const struct vprof_channels *c, const str
 	return VPROF_CHANNEL_WOKEN;
 }
 
-static int is_outside(const struct vprof_channels *c, uint64_t channel)
+/* NULL: nothing was moved through the channel. */
+static int is_outside(const struct group *g, uint64_t channel)
 {
-	const struct group *g = VP_CHANNEL_IS_BETWEEN_HOSTS(channel) ? group_of(c, channel) : NULL;
-
-	return g && g->sends == g->receives;
+	return VP_CHANNEL_IS_BETWEEN_HOSTS(channel) && (!g || g->sends == g->receives);
 }
 
 /* The receive that the same call recorded: it ends with the wait. */
@@ -427,6 +426,8 @@ static enum vprof_channel_answer of_poll(const struct vprof_channels *c, uint64_
 {
 	const struct group *g = group_of(c, channel);
 
+	if (is_outside(g, channel))
+		return VPROF_CHANNEL_OUTSIDE;
 	if (!g || w->t1 >= vprof_losses_first(c->timeline))
 		return VPROF_CHANNEL_UNDECIDED;
 	return judge(c, g, w, send_after(c, g, units_past(c, g, w->t0)), thread, waker, wake_t);
@@ -439,12 +440,12 @@ enum vprof_channel_answer vprof_channels_waker(const struct vprof_channels *c, u
 	const struct vprof_wait *w = &thr->waits.v[wait];
 	enum vprof_channel_answer answer;
 
-	if (is_outside(c, w->object))
-		return VPROF_CHANNEL_OUTSIDE;
 	if (w->kind != VP_WAIT_POLL) {
 		const struct message *r = receive_of(c, thread, w);
 		const struct group *g = r ? group_of(c, r->channel) : NULL;
 
+		if (is_outside(g, w->object))
+			return VPROF_CHANNEL_OUTSIDE;
 		if (!g || !r->is_known || is_rival(c, g, (uint32_t)(r - c->all.v)))
 			return VPROF_CHANNEL_UNDECIDED;
 		return judge(c, g, w, r->first, thread, waker, wake_t);

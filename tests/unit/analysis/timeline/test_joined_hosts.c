@@ -291,6 +291,12 @@ static void hosts_keep_to_themselves_what_is_theirs(void **state)
 				   { at(c, 410000), VP_CALL_READ } },
 			   3);
 		move(waiter, c, VP_KIND_RECEIVE, outside, 8, 400000, 410000);
+		hand_units(
+			waiter, /* and polled, without anything that was read */
+			(struct vp_unit[]){ { at(c, 420000), VP_W(VP_KIND_WAIT, VP_WAIT_POLL | VP_FLAG_CHANNEL << 8) },
+					    { outside + 8, 0 },
+					    { at(c, 430000), VP_CALL_POLL } },
+			3);
 		write_host(&w.hosts[i], c);
 	}
 	assert_int_equal(join(&w, &joined, &err), VPROF_OK);
