@@ -49,12 +49,15 @@ struct vprof_flow_consumed { /* a production that was consumed */
 struct vprof_flow_user { /* of what a pointer leads to */
 	uint64_t part;	 /* in which the thread read the pointer last; 0: there is none */
 	uint32_t thread;
-	uint32_t origin; /* whose production it read; VPROF_NONE: not known */
-	uint32_t caller; /* of the lock function */
+	uint32_t origin;      /* whose production it read; VPROF_NONE: not known */
+	uint64_t origin_part; /* and when that was */
+	uint32_t caller;      /* of the lock function */
 };
 
 struct vprof_flow_pointer { /* who had what it leads to */
 	uint64_t space, value;
+	uint64_t looked_up;    /* part in which a second thread consumed one production of it last; 0: none did */
+	uint64_t handed;       /* part in which it was a flow last; 0: it was none */
 	uint32_t thread, pair; /* who consumed it last, through which pair; VPROF_NONE: nobody, or it was handed on */
 	struct vprof_flow_user users[VPROF_FLOW_USERS]; /* the threads that used it last */
 };

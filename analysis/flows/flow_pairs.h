@@ -35,9 +35,10 @@ struct vprof_flow_pair {
 	uint64_t n_again_others; /* consumed before by another one */
 	uint64_t n_filled;	 /* flows of what the producer had just filled in */
 	uint64_t n_passed_on;	 /* flows whose consumer later produced the same, having filled it in */
-	uint64_t n_shared;	 /* flows of what a third thread had found elsewhere and used after it was produced */
-	uint64_t n_asked;	 /* flows of which that is known */
-	uint64_t asked_until;	 /* number of the section from which on it is not; 0: it always is */
+	uint64_t n_shared; /* flows of what others than the consumer had found elsewhere and used after it was produced
+			    */
+	uint64_t n_asked;  /* flows of which that is known */
+	uint64_t asked_until; /* number of the section from which on it is not; 0: it always is */
 	VPROF_ARRAY(struct vprof_flow_role) roles;
 };
 

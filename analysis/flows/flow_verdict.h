@@ -20,9 +20,9 @@ enum vprof_flow_verdict {
 #define VPROF_FLOW_ALLOCATED 0.20    /* share of what is only written */
 #define VPROF_FLOW_SHARED_AGAIN 0.10 /* consumed again by others, of the flows */
 #define VPROF_FLOW_MIXED 0.50	     /* flows from threads that consume there, too */
-#define VPROF_FLOW_SHARED 0.50	     /* flows of what third threads find and use meanwhile */
+#define VPROF_FLOW_SHARED 0.50	     /* flows of what others find elsewhere and use meanwhile */
 
-/* Most of the flows are of what third threads use as well, as far as that is known. */
+/* Most of the flows are of what others than the consumer use as well, as far as that is known. */
 int vprof_flow_is_shared(uint64_t n_asked, uint64_t n_shared);
 enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair);
 /* "flow", "allocator" ... */

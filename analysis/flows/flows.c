@@ -6,7 +6,7 @@
 #include "analysis/flows/flow_places.h"
 
 #define MOSTLY 10     /* one in so many is an exception */
-#define TAKEN_LEAST 4 /* one in so many of what is taken at a place must be a flow for any of it to be */
+#define TAKEN_LEAST 2 /* half of what one access takes out */
 
 struct judged {
 	uint32_t pair;
@@ -245,7 +245,7 @@ static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow 
 			return vprof_arena_printf(
 				arena,
 				"%" PRIu64 " of %" PRIu64
-				" were found elsewhere and used by other threads between being stored and being taken: either work on what all look up, or what is waiting to be written back or removed",
+				" were found elsewhere and used between being stored and being taken, by the threads that stored them or by others: either work on what all look up, or what is waiting to be written back or removed",
 				f->n_shared, f->n_asked);
 		return vprof_arena_printf(
 			arena,

@@ -22,9 +22,6 @@
 #define DRIVEN_TICKS_PER_NS 0.1 /* so that recorded runs are short; shares do not depend on it */
 
 double plant_ticks_per_ns = 1;
-#ifdef PLANT_DRIVEN
-uint64_t plant_driven_ns;
-#endif
 uint64_t plant_clock_ticks, plant_away_ticks;
 
 #ifndef PLANT_DRIVEN

@@ -21,9 +21,10 @@ extern "C" {
 #define NOINLINE __attribute__((noinline))
 
 /* Built with PLANT_DRIVEN, a program takes exactly the times that it draws, whatever the machine does: its clock stands
- * still but where it spins, and vprof reads the same clock (driven_clock.c). One thread only. */
+ * still but where it spins or waits, and vprof reads the same clock (driven_clock.c). One thread, or several that share
+ * nothing but under mutexes (driven_threads.c): each has a clock of its own. */
 #ifdef PLANT_DRIVEN
-extern uint64_t plant_driven_ns;
+extern _Thread_local uint64_t plant_driven_ns;
 #define PLANT_NOW() (plant_driven_ns)
 #elif defined(__x86_64__)
 #define PLANT_NOW()                                                                                                    \

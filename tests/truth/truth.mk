@@ -6,10 +6,10 @@ CXXFLAGS ?= -O2 -g
 CPPFLAGS += -I. -I..
 LDLIBS += -lpthread -lm
 VPATH = ..
-# DRIVEN=1: with a clock of its own; driven_clock.o is compiled beforehand (measure_coverage)
+# DRIVEN=1: with a clock of its own; libdriven.so is made beforehand (measure_coverage)
 ifdef DRIVEN
 CPPFLAGS += -DPLANT_DRIVEN
-LDLIBS += driven_clock.o
+LDLIBS += $(CURDIR)/libdriven.so
 endif
 LINK ?= $(CC)
 
