@@ -165,12 +165,33 @@ static void section_read(struct flow_thread *t, uintptr_t address, size_t n, uin
 	}
 }
 
+static inline __attribute__((always_inline)) bool may_be_late(const struct flow_thread *t, uintptr_t address, size_t n)
+{
+	return t->n_late && (n > 64 || flow_may_be_late(t, address, n));
+}
+
 static void note_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
 {
-	if (t->n_late && (n > 64 || flow_may_be_late(t, address, n)))
+	if (may_be_late(t, address, n))
 		flow_late_use(t, address, n, is_write, pc);
 	if (t->n_candidates)
 		flow_use(t, address, n, is_write, pc);
+}
+
+/* Out of line, as what follows: most accesses are of no interest, and find that out without a stack frame. */
+static __attribute__((noinline)) void watched_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc,
+						   uintptr_t frame)
+{
+	if (!enter(t))
+		return;
+	note_use(t, address, n, false, pc);
+	if (flow_may_be_event(t, address, n))
+		flow_event_read(t, address, n, pc);
+	if (in_section(t))
+		section_read(t, address, n, pc);
+	else if (t->n_observable)
+		flow_observed_read(t, address, n, pc, frame);
+	t->busy = false;
 }
 
 void flow_read(uintptr_t address, size_t n, uintptr_t pc)
@@ -180,28 +201,21 @@ void flow_read(uintptr_t address, size_t n, uintptr_t pc)
 	if (!t)
 		return;
 	t->observed = 0;
-	if (!((unsigned)t->depth | t->n_candidates | t->n_observable | t->hand_reads | t->n_delivered |
-	      (t->n_late && (n > 64 || flow_may_be_late(t, address, n)))) ||
-	    !enter(t))
-		return;
-	note_use(t, address, n, false, pc);
-	if (t->hand_reads | t->n_delivered)
-		flow_event_read(t, address, n, pc);
-	if (in_section(t))
-		section_read(t, address, n, pc);
-	else if (t->n_observable)
-		flow_observed_read(t, address, n, pc, FLOW_FRAME);
-	t->busy = false;
+	/* no records: no section is open, or enough of its kind are known */
+	if (t->n_records | t->n_candidates | t->n_observable || flow_may_be_event(t, address, n) ||
+	    may_be_late(t, address, n))
+		watched_read(t, address, n, pc, FLOW_FRAME);
 }
 
-void flow_write(uintptr_t address, size_t n, uintptr_t pc)
+static __attribute__((noinline)) void watched_write(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc,
+						    uintptr_t frame)
 {
-	struct flow_thread *t = flow_thread();
-
-	if (!t || !n || !enter(t))
+	if (!t)
+		t = flow_thread();
+	if (!t || !enter(t))
 		return;
 	if (t->n_changed && flow_releases_changed(t, address) && !t->depth) {
-		flow_publish_at(t, address, n, 0, pc, FLOW_FRAME);
+		flow_publish_at(t, address, n, 0, pc, frame);
 		return;
 	}
 	t->observed = 0;
@@ -217,6 +231,21 @@ void flow_write(uintptr_t address, size_t n, uintptr_t pc)
 	t->busy = false;
 }
 
+void flow_write(uintptr_t address, size_t n, uintptr_t pc)
+{
+	struct flow_thread *t = flow_self;
+
+	if (!n)
+		return;
+	if (!t || t->busy || t->n_records | t->n_candidates | t->n_changed || may_be_late(t, address, n)) {
+		watched_write(t, address, n, pc, FLOW_FRAME);
+		return;
+	}
+	t->observed = 0;
+	if (!t->depth)
+		t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = address, .n = n, .pc = pc };
+}
+
 void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)
 {
 	struct flow_thread *t = flow_thread();
@@ -225,7 +254,7 @@ void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)
 		return;
 	note_use(t, from, n, false, pc);
 	note_use(t, to, n, true, pc);
-	if (t->n_delivered)
+	if (flow_may_be_event(t, from, n))
 		flow_event_read(t, from, n, pc);
 	if (in_section(t) && n >= 8) {
 		settle_before(t, from, n);

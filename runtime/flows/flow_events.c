@@ -17,11 +17,11 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #define PC ((uintptr_t)__builtin_return_address(0))
-#define EVENT_RECORDS 40u  /* of one entry, stacks included */
-#define EVENT_WINDOW 65536 /* accesses, until the next wait */
+#define EVENT_RECORDS 40u /* of one entry, stacks included */
 
 #define BY_POLL 0x0ffffffe /* stand for an epoll instance */
 #define BY_LIBRARY 0x0fffffff
@@ -30,6 +30,31 @@
 #define NUMBERS 65536u
 
 static uint64_t is_numbered[NUMBERS / 64]; /* descriptors that were registered by their number */
+static uint32_t n_events;		   /* that were delivered, until there were enough */
+
+bool flow_events_enough(void)
+{
+	return __atomic_load_n(&n_events, __ATOMIC_RELAXED) >= VPROF_FLOW_ENOUGH_EVENTS;
+}
+
+void flow_events_forked(void)
+{
+	if (flow_events_enough())
+		n_events = 0;
+}
+
+/* Are these not to be recorded? */
+static bool are_enough(int n)
+{
+	if (n <= 0)
+		return false;
+	if (flow_events_enough()) {
+		flow_count_of(&flow_header->n_enough, (unsigned)n);
+		return true;
+	}
+	__atomic_fetch_add(&n_events, (unsigned)n, __ATOMIC_RELAXED);
+	return false;
+}
 
 static uintptr_t key_of(int epoll)
 {
@@ -67,10 +92,8 @@ static uint64_t log_event(struct flow_thread *t, unsigned flags, uintptr_t key, 
 							      .a = key,
 							      .b = value,
 							      .c = pc };
-		if (vprof_flow_is_pointer(value)) {
-			flow_candidate_add_of(t, value, value + VPROF_FLOW_SPAN, key, head->b);
-			t->window = EVENT_WINDOW;
-		}
+		if (vprof_flow_is_pointer(value))
+			flow_candidate_add_event(t, value, value + VPROF_FLOW_SPAN, key, head->b);
 	}
 	flow_frames(t, 1, pc, frame);
 	head->count = t->n_records - base - 1;
@@ -86,7 +109,7 @@ static void take_event(struct flow_thread *t, uint64_t section, uintptr_t low)
 {
 	t->hand = section;
 	t->hand_low = low;
-	t->hand_reads = low ? FLOW_LINK_READS : 0;
+	t->hand_reads = low && t->delivered ? FLOW_LINK_READS : 0;
 	t->hand_links = 0;
 }
 
@@ -187,7 +210,7 @@ void flow_event_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr
 		take_delivered(t, address, n);
 	if (t->n_delivered && !t->is_array_read)
 		take_used(t, address, pc);
-	if (!t->hand_reads || !t->delivered)
+	if (!t->hand_reads)
 		return;
 	t->hand_reads--;
 	log_link(t, t->hand, t->hand_low, address, n, &t->hand_links);
@@ -273,6 +296,7 @@ static void begin_delivery(struct flow_thread *t)
 	t->n_delivered = 0;
 	t->is_first_use = true;
 	t->is_array_read = false;
+	memset(t->delivered_lines, 0, sizeof t->delivered_lines);
 }
 
 /* The next place in the list of events; fd: of a number, or -1. */
@@ -286,6 +310,10 @@ static void deliver(struct flow_thread *t, uint64_t section, uint64_t value, int
 	t->delivered_sections[i] = section;
 	t->delivered_lows[i] = low;
 	t->delivered_pointers[i] = low;
+	if (low) {
+		flow_lines_add(t->delivered_lines, low);
+		flow_lines_add(t->delivered_lines, low + VPROF_FLOW_SPAN - 1);
+	}
 	t->delivered_links[i] = 0;
 	t->delivered_fds[i] = fd;
 	t->delivered_outputs[i] = is_output;
@@ -328,8 +356,10 @@ static void delivered(int epoll, const struct epoll_event *events, int n, uintpt
 
 	if (!t || t->busy)
 		return;
-	t->busy = true;
 	t->waits_by_epoll = true;
+	if (are_enough(n))
+		return;
+	t->busy = true;
 	begin_delivery(t);
 	for (int i = 0; i < n; i++) {
 		uint64_t value = events[i].data.u64, section = 0;
@@ -364,7 +394,7 @@ static void polled(const struct pollfd *fds, nfds_t n, int n_ready, uintptr_t pc
 	struct flow_thread *t = flow_thread();
 	bool is_handled = false;
 
-	if (!t || t->busy)
+	if (!t || t->busy || are_enough(n_ready))
 		return;
 	t->busy = true;
 	begin_delivery(t);

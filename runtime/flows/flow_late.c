@@ -14,10 +14,8 @@ static void find_lines(struct flow_thread *t)
 {
 	memset(t->late_lines, 0, sizeof t->late_lines);
 	for (unsigned i = 0; i < t->n_late; i++) {
-		uintptr_t first = t->late[i].low / 64, last = (t->late[i].low + 63) / 64;
-
-		t->late_lines[first / 64 % FLOW_LATE_WORDS] |= UINT64_C(1) << first % 64;
-		t->late_lines[last / 64 % FLOW_LATE_WORDS] |= UINT64_C(1) << last % 64;
+		flow_lines_add(t->late_lines, t->late[i].low);
+		flow_lines_add(t->late_lines, t->late[i].low + VPROF_FLOW_SPAN - 1);
 	}
 }
 

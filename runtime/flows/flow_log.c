@@ -134,6 +134,10 @@ static struct vprof_flow_chunk *chunk_new(uint32_t tid)
 	chunk = flow_map(VPROF_FLOW_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
 	if (chunk == MAP_FAILED)
 		return NULL;
+	madvise(chunk, VPROF_FLOW_CHUNK_BYTES, MADV_RANDOM); /* nothing is there to be read ahead */
+#ifdef MADV_POPULATE_WRITE
+	madvise(chunk, VPROF_FLOW_CHUNK_BYTES, MADV_POPULATE_WRITE); /* one call instead of a fault for each page */
+#endif
 	chunk->thread = tid;
 	chunk->n_bytes = 0;
 	chunk->magic = VPROF_FLOW_CHUNK_MAGIC;
@@ -277,6 +281,8 @@ static void in_child(void)
 		t->chunk = NULL;
 	}
 	open_file();
+	flow_sections_forked();
+	flow_events_forked();
 	if (!t || !flow_header)
 		return;
 	t->tid = (uint32_t)syscall(SYS_gettid);

@@ -23,7 +23,7 @@
 #define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
 #define FLOW_CANDIDATES 48u
 #define FLOW_LATE 8u /* objects that were taken out of a structure and not used in that time */
-#define FLOW_LATE_WORDS 4u
+#define FLOW_LINE_WORDS 4u
 #define FLOW_RECENT 64u	    /* a thread's last writes outside sections */
 #define FLOW_PUBLISHED 16u  /* of these are published by an atomic store */
 #define FLOW_OBSERVED 16u   /* reads after an atomic load that may take over what was published */
@@ -50,39 +50,40 @@ struct flow_candidate { /* what a section handed out: does the thread use it aft
 	uintptr_t place;  /* of a pointer: where it was read; 0: not known */
 	uintptr_t begin;  /* of the allocation that it leads into */
 	uint64_t object;  /* that allocation; 0: not known, or it was not taken out */
-	bool is_range, is_used;
+	bool is_range, is_event, is_used;
 };
 
 struct flow_thread {
-	uint32_t tid;
-	bool busy;
-	uintptr_t stack_low, stack_high;
-	int depth;     /* locks held */
-	bool is_inner; /* the open section is that of a lock beneath one of which enough is known */
-	uintptr_t locks[VPROF_FLOW_LOCKS];
-	/* the open section: records[0] is its head; none when n_records is 0 */
-	struct vprof_flow_record records[VPROF_FLOW_ENTRY_RECORDS];
-	uint32_t n_records, n_accesses;
-	uint64_t pointers_read[FLOW_READ_WORDS]; /* where they lead to, by a hash: perhaps others, too */
-	bool is_pointer_read;
-	uint32_t n_observable;		    /* of an OBSERVE section: reads still to come */
-	uintptr_t nested[VPROF_FLOW_LOCKS]; /* the last ones that were taken beneath the section's */
-	unsigned n_nested;
-	struct flow_write pending[2];
-	unsigned n_pending;
-	struct flow_candidate candidates[FLOW_CANDIDATES];
-	unsigned n_candidates;
-	int window;
-	struct flow_candidate late[FLOW_LATE]; /* after the window */
-	unsigned n_late;
-	uint64_t late_lines[FLOW_LATE_WORDS]; /* of 64 bytes, by their numbers: perhaps others, too */
-	struct flow_write recent[FLOW_RECENT];
+	/* what most accesses look at, side by side */
+	bool busy, is_pointer_read;
+	int depth;	       /* locks held */
+	uint32_t n_records;    /* of the open section: records[0] is its head; 0: there is none */
+	uint32_t n_observable; /* of an OBSERVE section: reads still to come */
+	unsigned n_candidates, n_late, n_pending, n_changed;
+	int window;			       /* accesses in which candidates are looked for */
 	unsigned n_recent, n_recent_published; /* ever */
+	unsigned n_delivered;		       /* 0: it is read no more */
+	unsigned hand_reads, hand_links;       /* reads that may still lead from it to others; offsets that did */
 	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
 	unsigned delivered_bytes, delivered_from, delivered_to; /* of one; what is read of one that is taken */
-	bool waits_by_epoll;
-	unsigned n_delivered; /* 0: it is read no more */
-	bool is_array_read;
+	uintptr_t observed;					/* last atomic load */
+	/* lines of 64 bytes, by their numbers, where candidates, late ones, and what was registered for events lie;
+	 * perhaps others, too */
+	uint64_t candidate_lines[FLOW_LINE_WORDS], late_lines[FLOW_LINE_WORDS], delivered_lines[FLOW_LINE_WORDS];
+
+	uint32_t tid;
+	uintptr_t stack_low, stack_high;
+	bool is_inner; /* the open section is that of a lock beneath one of which enough is known */
+	uintptr_t locks[VPROF_FLOW_LOCKS];
+	uint32_t n_accesses;			 /* of the open section */
+	uint64_t pointers_read[FLOW_READ_WORDS]; /* where they lead to, by a hash: perhaps others, too */
+	uintptr_t nested[VPROF_FLOW_LOCKS];	 /* the last ones that were taken beneath the section's */
+	unsigned n_nested;
+	struct flow_write pending[2];
+	struct flow_candidate candidates[FLOW_CANDIDATES];
+	struct flow_candidate late[FLOW_LATE]; /* after the window */
+	struct flow_write recent[FLOW_RECENT];
+	bool waits_by_epoll, is_array_read;
 	bool is_first_use;	       /* nothing of what was registered was used since they were delivered */
 	uintptr_t takers[FLOW_TAKERS]; /* where the thread made such a first use */
 	unsigned n_takers;	       /* ever */
@@ -94,13 +95,11 @@ struct flow_thread {
 	uint8_t delivered_links[FLOW_DELIVERED]; /* offsets that were read of what a library was given */
 	uint64_t hand;				 /* section of the event whose handler runs; 0: none */
 	uintptr_t hand_low;			 /* what was registered for it */
-	unsigned hand_reads, hand_links;	 /* reads that may still lead from it to others; offsets that did */
-	uintptr_t changed[FLOW_CHANGED];	 /* by inline assembly's atomic instructions last */
-	unsigned n_changed;			 /* of these: not stored to since */
-	uintptr_t observed;			 /* last atomic load */
+	uintptr_t changed[FLOW_CHANGED]; /* by inline assembly's atomic instructions last; not stored to since */
 	uint64_t observed_value;
 	struct vprof_flow_chunk *chunk;
 	struct flow_thread *next;
+	struct vprof_flow_record records[VPROF_FLOW_ENTRY_RECORDS];
 };
 
 extern __thread struct flow_thread *flow_self __attribute__((tls_model("initial-exec")));
@@ -119,6 +118,20 @@ static inline bool flow_on_stack(const struct flow_thread *t, uintptr_t address)
 	return address >= t->stack_low && address < t->stack_high;
 }
 
+/* Do the first or the last of n bytes lie on one of these lines of 64? Of others it may be said, too. */
+static inline bool flow_on_lines(const uint64_t *lines, uintptr_t address, size_t n)
+{
+	uintptr_t first = address / 64, last = (address + n - 1) / 64;
+
+	return ((lines[first / 64 % FLOW_LINE_WORDS] >> first % 64) |
+		(lines[last / 64 % FLOW_LINE_WORDS] >> last % 64)) &
+	       1;
+}
+static inline void flow_lines_add(uint64_t *lines, uintptr_t address)
+{
+	lines[address / 64 / 64 % FLOW_LINE_WORDS] |= UINT64_C(1) << address / 64 % 64;
+}
+
 /* flow_log.c */
 extern struct vprof_flow_header *flow_header; /* NULL: nothing is recorded */
 uint64_t flow_next_section(void);
@@ -126,15 +139,20 @@ uint64_t flow_next_mapping(void);
 /* Writes an entry; false: counted as unwritten. */
 bool flow_log(struct flow_thread *t, const struct vprof_flow_record *records, uint32_t n);
 void flow_module(const void *inside);
+static inline void flow_count_of(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
 static inline void flow_count(uint64_t *counter)
 {
-	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+	flow_count_of(counter, 1);
 }
 
 /* flow_section.c */
 /* pc, frame: of the caller of the lock function */
 void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame);
 void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame);
+void flow_sections_forked(void); /* in the child */
 /* The stack, as records of the open section: its innermost frames, or as many. */
 void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame);
 void flow_frames_most(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame, int most);
@@ -156,8 +174,8 @@ void flow_settle(struct flow_thread *t); /* writes that must have happened by no
 /* What the section took over, which is looked for after it. */
 void flow_candidates_take(struct flow_thread *t);
 void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range); /* of the open section */
-/* A pointer's, of a section that is not open. */
-void flow_candidate_add_of(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section);
+/* Of what was registered for an event. */
+void flow_candidate_add_event(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section);
 void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
 /* Those of this lock, which is taken again, are decided; 0: all. */
 void flow_candidates_end(struct flow_thread *t, uintptr_t lock);
@@ -173,11 +191,7 @@ void flow_late_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_w
 void flow_late_handed_on(struct flow_thread *t, uint64_t value); /* a pointer that the thread stores for others */
 static inline bool flow_may_be_late(const struct flow_thread *t, uintptr_t address, size_t n)
 {
-	uintptr_t first = address / 64, last = (address + n - 1) / 64;
-
-	return ((t->late_lines[first / 64 % FLOW_LATE_WORDS] >> first % 64) |
-		(t->late_lines[last / 64 % FLOW_LATE_WORDS] >> last % 64)) &
-	       1;
+	return flow_on_lines(t->late_lines, address, n);
 }
 
 /* flow_access.c, flow_atomic.c */
@@ -201,9 +215,20 @@ void flow_observed_read(struct flow_thread *t, uintptr_t address, size_t n, uint
 #define FLOW_EVENT_KEY (UINT64_C(0xe) << 60)
 /* A read since the thread last waited for events. */
 void flow_event_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc);
+/* Can a read be one that flow_event_read looks for? */
+static inline bool flow_may_be_event(const struct flow_thread *t, uintptr_t address, size_t n)
+{
+	return t->hand_reads ||
+	       (t->n_delivered &&
+		(flow_on_lines(t->delivered_lines, address, n) ||
+		 (t->delivered && address - t->delivered < (uintptr_t)t->n_delivered * t->delivered_bytes)));
+}
 
 /* What is registered with a library, which gives the kernel the descriptor's number only. */
 void flow_handler_registered(int fd, uintptr_t what, uintptr_t pc, uintptr_t frame);
+/* Are no more events recorded, since enough are? */
+bool flow_events_enough(void);
+void flow_events_forked(void); /* in the child */
 /* Who receives or sends on a descriptor handles its event, if that was delivered and is in nobody's hand yet. */
 void flow_event_transfer(struct flow_thread *t, int fd, bool is_sent);
 

@@ -60,12 +60,22 @@ static uint32_t caller_of(const struct flow_thread *t, uintptr_t pc, uintptr_t f
 	return (uint32_t)hash ? (uint32_t)hash : 1;
 }
 
+static struct {
+	uint32_t caller, n;
+} known[KNOWN_CALLERS];
+
+/* A child's sections are its own: what its parent had recorded enough of is recorded again. Pages that need no change
+ * stay the parent's. */
+void flow_sections_forked(void)
+{
+	for (uint32_t i = 0; i < KNOWN_CALLERS; i++)
+		if (known[i].n > VPROF_FLOW_ENOUGH_SECTIONS)
+			known[i].n = 0;
+}
+
 /* Counts it. What two threads do at once may be counted once, which only moves the limit. */
 static bool is_enough(struct flow_thread *t, uint32_t caller)
 {
-	static struct {
-		uint32_t caller, n;
-	} known[KNOWN_CALLERS];
 	uint32_t at = caller % KNOWN_CALLERS;
 
 	for (int i = 0; i < PROBES; i++, at = (at + 1) % KNOWN_CALLERS) {

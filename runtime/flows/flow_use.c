@@ -56,6 +56,17 @@ void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
 	flow_late_end(t, lock);
 }
 
+static void note_lines(struct flow_thread *t, const struct flow_candidate *c)
+{
+	if (c->high - c->low > 64 * 64 * FLOW_LINE_WORDS) {
+		memset(t->candidate_lines, -1, sizeof t->candidate_lines);
+		return;
+	}
+	for (uintptr_t at = c->low; at < c->high; at += 64)
+		flow_lines_add(t->candidate_lines, at);
+	flow_lines_add(t->candidate_lines, c->high - 1);
+}
+
 static void add(struct flow_thread *t, const struct flow_candidate *new)
 {
 	struct flow_candidate *c = NULL;
@@ -69,9 +80,24 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 	}
 	if (!c)
 		c = &t->candidates[t->n_candidates++];
-	if (t->n_candidates == 1 || t->window < FLOW_WINDOW)
+	if (!new->is_event || t->n_candidates == 1)
 		t->window = FLOW_WINDOW;
 	*c = *new;
+	note_lines(t, c);
+}
+
+/* What sections handed out is looked for no longer, what events did until the thread waits again. */
+static void end_window(struct flow_thread *t)
+{
+	for (unsigned i = 0; i < t->n_candidates;)
+		if (t->candidates[i].is_event)
+			i++;
+		else
+			candidate_end(t, i, true);
+	memset(t->candidate_lines, 0, sizeof t->candidate_lines);
+	for (unsigned i = 0; i < t->n_candidates; i++)
+		note_lines(t, &t->candidates[i]);
+	t->window = FLOW_WINDOW;
 }
 
 void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range)
@@ -83,9 +109,10 @@ void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bo
 					 .is_range = is_range });
 }
 
-void flow_candidate_add_of(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section)
+void flow_candidate_add_event(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section)
 {
-	add(t, &(struct flow_candidate){ .low = low, .high = high, .lock = lock, .section = section });
+	add(t,
+	    &(struct flow_candidate){ .low = low, .high = high, .lock = lock, .section = section, .is_event = true });
 }
 
 /* Does the pointer lead to the object in which `place` lies? What malloc happened to place beside it is another. */
@@ -190,7 +217,7 @@ static bool look_at(struct flow_thread *t, struct flow_candidate *c, uintptr_t a
 	return false;
 }
 
-void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
+static void look_at_all(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
 {
 	for (unsigned i = 0; i < t->n_candidates;) {
 		struct flow_candidate *c = &t->candidates[i];
@@ -202,7 +229,12 @@ void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write,
 			memmove(&t->candidates[i], &t->candidates[i + 1],
 				sizeof *t->candidates * (--t->n_candidates - i));
 	}
+}
+
+void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
+{
+	if (n > 64 || flow_on_lines(t->candidate_lines, address, n))
+		look_at_all(t, address, n, is_write, pc);
 	if (!t->depth && t->n_candidates && --t->window <= 0)
-		while (t->n_candidates)
-			candidate_end(t, 0, true);
+		end_window(t);
 }

@@ -48,12 +48,14 @@ struct vprof_flow_header {
 	uint64_t n_cut;	      /* of these: with more accesses than an entry takes */
 	uint64_t n_nested;    /* accesses of signal handlers that interrupted this recording: not written */
 	uint64_t n_deep;      /* locks taken beneath more than VPROF_FLOW_LOCKS others */
-	uint64_t n_enough;    /* not recorded, since VPROF_FLOW_ENOUGH_SECTIONS with the same callers were */
+	uint64_t n_enough; /* not recorded, since VPROF_FLOW_ENOUGH_SECTIONS with the same callers were; events likewise
+			    */
 	uint64_t n_displaced; /* pointers taken out of a section whose use was no longer watched */
 };
 
 #define VPROF_FLOW_LOCKS 16u
 #define VPROF_FLOW_ENOUGH_SECTIONS 5000u /* of one process, with the same callers of the lock function */
+#define VPROF_FLOW_ENOUGH_EVENTS 20000u	 /* delivered to one process */
 
 #define VPROF_FLOW_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 struct vprof_flow_chunk {
