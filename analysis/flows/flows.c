@@ -5,8 +5,9 @@
 
 #include "analysis/flows/flow_places.h"
 
-#define MOSTLY 10     /* one in so many is an exception */
-#define TAKEN_LEAST 2 /* half of what one access takes out */
+#define MOSTLY 10	/* one in so many is an exception */
+#define STORED_LEAST 10 /* beside one flow so many that others use: it is one of these */
+#define TAKEN_LEAST 2	/* half of what one access takes out */
 
 struct judged {
 	uint32_t pair;
@@ -15,7 +16,7 @@ struct judged {
 	struct vprof_flow_place producer, consumer;
 	size_t flow;	/* its index in the answer */
 	int is_in_loop; /* as struct vprof_flow */
-	int is_by_taker;
+	int is_by_taker, is_by_producer;
 };
 
 struct answer {
@@ -196,6 +197,37 @@ static int judge_takers(struct answer *a, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+/* Of what all pairs with the producer's function hand over, most is found and used by others: the few of which that was
+ * not seen are no queue beside it. */
+static int is_stored_for_all(const struct answer *a, size_t i)
+{
+	uint64_t flows = 0, shared = 0;
+
+	for (size_t k = 0; k < a->pairs.pairs.n; k++) {
+		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
+		const struct judged *judged = &a->judged[k];
+
+		if (pair->is_event || !same_function(&a->judged[i].producer, &judged->producer))
+			continue;
+		if (judged->verdict == VPROF_FLOW_FLOW || judged->is_by_producer)
+			flows += pair->n_flows;
+		else if (judged->verdict == VPROF_FLOW_STATE || (judged->verdict == VPROF_FLOW_UNDECIDED &&
+								 vprof_flow_is_shared(pair->n_asked, pair->n_shared)))
+			shared += pair->n_flows;
+	}
+	return STORED_LEAST * flows < shared;
+}
+
+static void judge_producers(struct answer *a)
+{
+	for (size_t i = 0; i < a->pairs.pairs.n; i++)
+		if (a->judged[i].verdict == VPROF_FLOW_FLOW && !a->pairs.pairs.v[i].is_event &&
+		    is_stored_for_all(a, i)) {
+			a->judged[i].verdict = VPROF_FLOW_UNDECIDED;
+			a->judged[i].is_by_producer = 1;
+		}
+}
+
 static void copy_place(struct vprof_arena *arena, struct vprof_flow_place *to, const struct vprof_flow_place *from)
 {
 	*to = *from;
@@ -212,6 +244,12 @@ static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow 
 	if (f->is_by_taker)
 		return vprof_arena_printf(
 			arena, "%" PRIu64 " items look handed over, but most of what is taken there is no flow",
+			f->n_items);
+	if (f->is_by_producer)
+		return vprof_arena_printf(
+			arena,
+			"%" PRIu64
+			" items look handed over, but most of what is stored there is found and used by others",
 			f->n_items);
 	switch (f->verdict) {
 	case VPROF_FLOW_EVENTS:
@@ -277,7 +315,9 @@ static int group(struct answer *a, struct vprof_error *err)
 
 		for (k = 0; k < i; k++)
 			if (a->judged[k].verdict == judged->verdict &&
-			    a->judged[k].is_by_taker == judged->is_by_taker && same_functions(&a->judged[k], judged))
+			    a->judged[k].is_by_taker == judged->is_by_taker &&
+			    a->judged[k].is_by_producer == judged->is_by_producer &&
+			    same_functions(&a->judged[k], judged))
 				break;
 		judged->flow = k < i ? a->judged[k].flow : out->n_flows++;
 		flow = &out->flows[judged->flow];
@@ -289,6 +329,7 @@ static int group(struct answer *a, struct vprof_error *err)
 			flow->is_event = pair->is_event;
 			flow->is_in_loop = judged->is_in_loop;
 			flow->is_by_taker = judged->is_by_taker;
+			flow->is_by_producer = judged->is_by_producer;
 		}
 		flow->n_pairs++;
 		n_ranges[judged->flow] += pair->is_range ? pair->n_flows : 0;
@@ -415,9 +456,11 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		judge_rare(a);
 	if (!rc)
 		judge_links(a);
-	do /* what is no flow any more may have made another look like one */
+	do { /* what is no flow any more may have made another look like one */
 		rc = rc ? rc : judge_takers(a, err);
-	while (!rc && judge_joined(a));
+		if (!rc)
+			judge_producers(a);
+	} while (!rc && judge_joined(a));
 	if (!rc)
 		rc = group(a, err);
 	if (!rc)

@@ -18,11 +18,12 @@ struct vprof_flow {
 	uint64_t n_flows, n_allocator, n_own, n_again, n_again_others, n_filled, n_passed_on, n_shared,
 		n_asked; /* sums of the pairs */
 	size_t n_pairs;
-	int is_atomic;	 /* no lock */
-	int is_event;	 /* registered for an event, used by its handler */
-	int is_in_loop;	 /* an event that the function itself handles which waits for events */
-	int is_by_taker; /* it looks like a flow, but its verdict is that of most of what is taken at the place */
-	int is_range;	 /* nearly all of the flows are */
+	int is_atomic;	    /* no lock */
+	int is_event;	    /* registered for an event, used by its handler */
+	int is_in_loop;	    /* an event that the function itself handles which waits for events */
+	int is_by_taker;    /* it looks like a flow, but its verdict is that of most of what is taken at the place */
+	int is_by_producer; /* likewise, but most of what its producer's function stores others find and use */
+	int is_range;	    /* nearly all of the flows are */
 	const char *reason;
 };
 
