@@ -49,9 +49,9 @@ struct vprof_flow_consumed { /* a production that was consumed */
 struct vprof_flow_user { /* of what a pointer leads to */
 	uint64_t part;	 /* in which the thread read the pointer last; 0: there is none */
 	uint32_t thread;
-	uint32_t origin;      /* whose production it read; VPROF_NONE: not known */
-	uint64_t origin_part; /* and when that was */
-	uint32_t caller;      /* of the lock function */
+	uint32_t origin;	 /* whose production it read; VPROF_NONE: not known */
+	uint64_t origin_section; /* and in which section that was */
+	uint32_t caller;	 /* of the lock function */
 };
 
 struct vprof_flow_pointer { /* who had what it leads to */

@@ -207,16 +207,16 @@ static void note_used(struct vprof_flow_finder *f, const struct vprof_flow_taken
 		if (pointer->users[i].part < user->part)
 			user = &pointer->users[i];
 	}
-	*user = (struct vprof_flow_user){ .part = f->part,
+	*user = (struct vprof_flow_user){ .part = taken->part,
 					  .thread = f->thread,
 					  .origin = taken->origin.state == VPROF_FLOW_VALID ? taken->origin.thread :
 											      VPROF_NONE,
-					  .origin_part = taken->origin.part,
+					  .origin_section = taken->origin.section,
 					  .caller = (uint32_t)(f->section->head->c >> 32) };
 }
 
 /* Another thread than its consumer that has used it since it was produced, having found it elsewhere: a third one where
- * somebody else than the producer had stored it, or the producer where anybody had, but in another section than for the
+ * not the producer had stored it, or the producer where it had not stored it in the section in which it did for the
  * consumer. What the producer handed to several is no evidence, nor is a queue that it walks. NULL: there is none. */
 static const struct vprof_flow_user *find_sharer(const struct vprof_flow_finder *f,
 						 const struct vprof_flow_taken *taken)
@@ -231,7 +231,8 @@ static const struct vprof_flow_user *find_sharer(const struct vprof_flow_finder 
 
 		if (user->part <= origin->part || user->thread == f->thread)
 			continue;
-		if (user->thread == origin->thread ? user->origin_part != origin->part : user->origin != origin->thread)
+		if (user->thread == origin->thread ? user->origin_section != origin->section :
+						     user->origin != origin->thread)
 			return user;
 	}
 	return NULL;
@@ -251,34 +252,13 @@ static uint64_t known_until(const struct vprof_flow_finder *f, uint32_t thread, 
 	return until;
 }
 
-/* Of a flow: have several threads looked it up where it lay since it was handed over last? */
-static int was_looked_up(struct vprof_flow_finder *f, uint64_t value)
-{
-	struct vprof_flow_pointer *pointer = pointer_of(f, value);
-	int was = pointer && pointer->looked_up > pointer->handed;
-
-	if (pointer)
-		pointer->handed = f->part;
-	return was;
-}
-
-static void note_looked_up(struct vprof_flow_finder *f, uint64_t value)
-{
-	struct vprof_flow_pointer *pointer = pointer_of(f, value);
-
-	if (pointer)
-		pointer->looked_up = f->part;
-}
-
 /* Of a flow. Where the sections in which it was found elsewhere are not recorded any more, nothing is known. */
-static void count_shared(struct vprof_flow_finder *f, struct vprof_flow_pair *pair, uint64_t value,
+static void count_shared(const struct vprof_flow_finder *f, struct vprof_flow_pair *pair,
 			 const struct vprof_flow_user *sharer)
 {
-	int is_shared = was_looked_up(f, value) || sharer;
-
 	if (!pair->asked_until || f->part <= pair->asked_until) {
 		pair->n_asked++;
-		pair->n_shared += (uint64_t)is_shared;
+		pair->n_shared += sharer != NULL;
 	}
 	if (sharer) {
 		uint64_t until = known_until(f, sharer->thread, sharer->caller);
@@ -496,7 +476,7 @@ static void consume_pointers(struct vprof_flow_finder *f)
 		const struct vprof_flow_taken *taken = &f->open->taken.v[i];
 		const struct vprof_flow_record *use;
 		struct vprof_flow_pair *pair;
-		uint64_t n_flows, n_by_others;
+		uint64_t n_flows;
 		struct vprof_flow_user sharer = { 0 };
 		const struct vprof_flow_user *found;
 		int is_known;
@@ -523,13 +503,10 @@ static void consume_pointers(struct vprof_flow_finder *f)
 		if (!pair)
 			return;
 		n_flows = pair->n_flows;
-		n_by_others = pair->n_again_others;
 		vprof_flow_consume(f, pair, &taken->origin, taken->value, taken->nested, taken->part,
 				   !(use->flags & VPROF_FLOW_WRITTEN));
-		if (pair->n_again_others > n_by_others)
-			note_looked_up(f, taken->value);
 		if (pair->n_flows > n_flows) {
-			count_shared(f, pair, taken->value, sharer.part ? &sharer : NULL);
+			count_shared(f, pair, sharer.part ? &sharer : NULL);
 			note_held(f, taken->value, (uint32_t)(pair - f->p->pairs.v));
 		}
 	}

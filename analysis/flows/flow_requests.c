@@ -12,6 +12,7 @@
 
 #define IDENTITIES (1 + (int)VPROF_FLOW_EVENT_LINKS) /* the registered pointer, or one that is read there */
 #define IDLE_MAX 20				     /* one in so many requests */
+#define CUT_PART 10				     /* of the events lie so near the end */
 
 struct descriptor { /* from its first transfer to its closing */
 	uint32_t process;
@@ -363,6 +364,20 @@ static int are_disjoint(struct finder *f)
 	return 1;
 }
 
+/* Near the end of what is recorded of a process's events, of which there were enough: its request may go on behind it.
+ */
+static int may_go_on(const struct finder *f, size_t event)
+{
+	const struct vprof_flow_trace *t = f->events.t;
+
+	if (event < f->events.list.n - f->events.list.n / CUT_PART)
+		return 0;
+	for (size_t i = 0; i < t->enough.n; i++)
+		if (!t->enough.v[i].caller && t->enough.v[i].process == f->events.list.v[event].process)
+			return 1;
+	return 0;
+}
+
 /* Events of handlers at which requests begin, that began none. */
 static void count_idle(struct finder *f, size_t depth, int is_named)
 {
@@ -370,7 +385,7 @@ static void count_idle(struct finder *f, size_t depth, int is_named)
 		const struct vprof_flow_event_seen *e = &f->events.list.v[i];
 		struct vprof_flow_function function = { is_named ? e->handler : NULL, NULL, 0 };
 
-		if (e->is_request || e->is_between)
+		if (e->is_request || e->is_between || may_go_on(f, i))
 			continue;
 		if (e->path && depth < e->path->n)
 			function = e->path->functions[depth];

@@ -5,9 +5,10 @@
 
 #include "analysis/flows/flow_places.h"
 
-#define MOSTLY 10	/* one in so many is an exception */
-#define STORED_LEAST 10 /* beside one flow so many that others use: it is one of these */
-#define TAKEN_LEAST 2	/* half of what one access takes out */
+#define MOSTLY 10	     /* one in so many is an exception */
+#define STORED_LEAST 5	     /* beside one flow so many that others use: it is one of these */
+#define TAKEN_LEAST 2	     /* half of what one access takes out, without what may be handed from worker to worker */
+#define TAKEN_LEAST_OF_ALL 4 /* a quarter, with it */
 
 struct judged {
 	uint32_t pair;
@@ -149,13 +150,13 @@ static uint64_t n_taken(const struct vprof_flow_pair *pair)
 	return pair->n_flows + pair->n_allocator;
 }
 
-/* Of what is taken by the pair's consuming access: the pair that most of what is no flow comes from, NULL where a part
- * in TAKEN_LEAST or more are flows. */
+/* Of what is taken by the pair's consuming access: the pair that most of what is no flow comes from, NULL where enough
+ * of it are flows. */
 static const struct judged *judge_taker(const struct answer *a, size_t i)
 {
 	const struct vprof_flow_pair *of = &a->pairs.pairs.v[i];
 	const struct judged *most = NULL;
-	uint64_t all = 0, flows = 0;
+	uint64_t all = 0, flows = 0, roles = 0;
 
 	for (size_t k = 0; k < a->pairs.pairs.n; k++) {
 		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
@@ -164,13 +165,14 @@ static const struct judged *judge_taker(const struct answer *a, size_t i)
 		if (pair->consumer != of->consumer || pair->is_event)
 			continue;
 		all += n_taken(pair);
+		roles += judged->verdict == VPROF_FLOW_ROLES ? n_taken(pair) : 0;
 		if (judged->verdict == VPROF_FLOW_FLOW)
 			flows += pair->n_flows;
 		else if (judged->verdict != VPROF_FLOW_FEW &&
 			 (!most || n_taken(pair) > n_taken(&a->pairs.pairs.v[most->pair])))
 			most = judged;
 	}
-	return TAKEN_LEAST * flows < all ? most : NULL;
+	return TAKEN_LEAST * flows < all - roles || TAKEN_LEAST_OF_ALL * flows < all ? most : NULL;
 }
 
 /* Where mostly what is no flow is taken out, memory is taken, or things are looked up: a few that look handed over
@@ -197,8 +199,8 @@ static int judge_takers(struct answer *a, struct vprof_error *err)
 	return VPROF_OK;
 }
 
-/* Of what all pairs with the producer's function hand over, most is found and used by others: the few of which that was
- * not seen are no queue beside it. */
+/* Of what all pairs with the producer's function hand over under the same lock, most is found and used by others: the
+ * few of which that was not seen are no queue beside it. */
 static int is_stored_for_all(const struct answer *a, size_t i)
 {
 	uint64_t flows = 0, shared = 0;
@@ -207,7 +209,8 @@ static int is_stored_for_all(const struct answer *a, size_t i)
 		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
 		const struct judged *judged = &a->judged[k];
 
-		if (pair->is_event || !same_function(&a->judged[i].producer, &judged->producer))
+		if (pair->is_event || pair->lock != a->pairs.pairs.v[i].lock ||
+		    !same_function(&a->judged[i].producer, &judged->producer))
 			continue;
 		if (judged->verdict == VPROF_FLOW_FLOW || judged->is_by_producer)
 			flows += pair->n_flows;

@@ -242,8 +242,13 @@ void flow_write(uintptr_t address, size_t n, uintptr_t pc)
 		return;
 	}
 	t->observed = 0;
-	if (!t->depth)
-		t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = address, .n = n, .pc = pc };
+	if (t->depth)
+		return;
+	t->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = address, .n = n, .pc = pc };
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->busy = false;
 }
 
 void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)

@@ -42,11 +42,12 @@ static unsigned values_of(const struct flow_write *const *writes, unsigned n, ui
 
 static unsigned recent_pointers(struct flow_thread *t, const struct flow_write **writes)
 {
-	unsigned n = 0, from = t->n_recent > FLOW_PUBLISHED ? t->n_recent - FLOW_PUBLISHED : 0;
+	uint64_t from = t->n_recent > FLOW_PUBLISHED ? t->n_recent - FLOW_PUBLISHED : 0;
+	unsigned n = 0;
 
 	if (from < t->n_recent_published)
 		from = t->n_recent_published;
-	for (unsigned i = from; i != t->n_recent; i++) {
+	for (uint64_t i = from; i < t->n_recent && n < FLOW_PUBLISHED; i++) {
 		const struct flow_write *w = &t->recent[i % FLOW_RECENT];
 
 		if (w->n == 8 && !flow_on_stack(t, w->address))

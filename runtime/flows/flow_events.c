@@ -39,21 +39,14 @@ bool flow_events_enough(void)
 
 void flow_events_forked(void)
 {
-	if (flow_events_enough())
-		n_events = 0;
+	n_events = 0;
 }
 
-/* Are these not to be recorded? */
-static bool are_enough(int n)
+/* One more is recorded: is it the last one? */
+static void count_event(struct flow_thread *t)
 {
-	if (n <= 0)
-		return false;
-	if (flow_events_enough()) {
-		flow_count_of(&flow_header->n_enough, (unsigned)n);
-		return true;
-	}
-	__atomic_fetch_add(&n_events, (unsigned)n, __ATOMIC_RELAXED);
-	return false;
+	if (__atomic_add_fetch(&n_events, 1, __ATOMIC_RELAXED) == VPROF_FLOW_ENOUGH_EVENTS)
+		flow_log(t, &(struct vprof_flow_record){ .kind = VPROF_FLOW_ENOUGH, .b = flow_next_section() }, 1);
 }
 
 static uintptr_t key_of(int epoll)
@@ -102,6 +95,8 @@ static uint64_t log_event(struct flow_thread *t, unsigned flags, uintptr_t key, 
 		flow_count(&flow_header->n_unwritten);
 	t->n_records = base;
 	t->n_accesses = n_accesses;
+	if (flags & VPROF_FLOW_OBSERVE)
+		count_event(t);
 	return head->b;
 }
 
@@ -254,7 +249,8 @@ static void registered(int epoll, int fd, const struct epoll_event *event, uintp
 		return;
 	t->busy = true;
 	flow_descriptor_registered(fd);
-	log_event(t, VPROF_FLOW_PUBLISH, key_of(epoll), fd, value, pc, frame);
+	if (!flow_events_enough())
+		log_event(t, VPROF_FLOW_PUBLISH, key_of(epoll), fd, value, pc, frame);
 	t->busy = false;
 }
 
@@ -272,7 +268,8 @@ void flow_handler_registered(int fd, uintptr_t what, uintptr_t pc, uintptr_t fra
 		return;
 	t->busy = true;
 	flow_descriptor_registered(fd);
-	log_event(t, VPROF_FLOW_PUBLISH, key_of(BY_LIBRARY), fd, value_of(fd, what), pc, frame);
+	if (!flow_events_enough())
+		log_event(t, VPROF_FLOW_PUBLISH, key_of(BY_LIBRARY), fd, value_of(fd, what), pc, frame);
 	t->busy = false;
 }
 
@@ -357,8 +354,12 @@ static void delivered(int epoll, const struct epoll_event *events, int n, uintpt
 	if (!t || t->busy)
 		return;
 	t->waits_by_epoll = true;
-	if (are_enough(n))
+	if (flow_events_enough()) {
+		for (int i = 0; i < n; i++)
+			if (is_number(events[i].data.u64) || vprof_flow_is_pointer(events[i].data.u64))
+				flow_count(&flow_header->n_enough);
 		return;
+	}
 	t->busy = true;
 	begin_delivery(t);
 	for (int i = 0; i < n; i++) {
@@ -394,8 +395,12 @@ static void polled(const struct pollfd *fds, nfds_t n, int n_ready, uintptr_t pc
 	struct flow_thread *t = flow_thread();
 	bool is_handled = false;
 
-	if (!t || t->busy || are_enough(n_ready))
+	if (!t || t->busy)
 		return;
+	if (flow_events_enough()) {
+		flow_count_of(&flow_header->n_enough, n_ready > 0 ? (unsigned)n_ready : 0);
+		return;
+	}
 	t->busy = true;
 	begin_delivery(t);
 	for (nfds_t i = 0; i < n && i < FLOW_DELIVERED && n_ready > 0; i++) {

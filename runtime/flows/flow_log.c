@@ -283,7 +283,11 @@ static void in_child(void)
 	open_file();
 	flow_sections_forked();
 	flow_events_forked();
-	if (!t || !flow_header)
+	if (!flow_header) { /* nothing of this process is recorded */
+		flow_self = NULL;
+		return;
+	}
+	if (!t)
 		return;
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->busy = true;

@@ -21,6 +21,8 @@
 #define FLOW_EXPORT __attribute__((visibility("default")))
 
 #define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
+#define FLOW_EVENT_WINDOWS                                                                                             \
+	512 /* of so many accesses, in which the use of what was registered for an event is looked for */
 #define FLOW_CANDIDATES 48u
 #define FLOW_LATE 8u /* objects that were taken out of a structure and not used in that time */
 #define FLOW_LINE_WORDS 4u
@@ -51,6 +53,7 @@ struct flow_candidate { /* what a section handed out: does the thread use it aft
 	uintptr_t begin;  /* of the allocation that it leads into */
 	uint64_t object;  /* that allocation; 0: not known, or it was not taken out */
 	bool is_range, is_event, is_used;
+	int windows; /* of an event: that passed since it was delivered */
 };
 
 struct flow_thread {
@@ -61,7 +64,7 @@ struct flow_thread {
 	uint32_t n_observable; /* of an OBSERVE section: reads still to come */
 	unsigned n_candidates, n_late, n_pending, n_changed;
 	int window;			       /* accesses in which candidates are looked for */
-	unsigned n_recent, n_recent_published; /* ever */
+	uint64_t n_recent, n_recent_published; /* ever */
 	unsigned n_delivered;		       /* 0: it is read no more */
 	unsigned hand_reads, hand_links;       /* reads that may still lead from it to others; offsets that did */
 	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
@@ -226,8 +229,12 @@ static inline bool flow_may_be_event(const struct flow_thread *t, uintptr_t addr
 
 /* What is registered with a library, which gives the kernel the descriptor's number only. */
 void flow_handler_registered(int fd, uintptr_t what, uintptr_t pc, uintptr_t frame);
-/* Are no more events recorded, since enough are? */
+/* Are no more events recorded, since enough are? What is in hand, or was delivered, still is followed. */
 bool flow_events_enough(void);
+static inline bool flow_events_over(const struct flow_thread *t)
+{
+	return flow_events_enough() && !(t && (t->hand || t->n_delivered));
+}
 void flow_events_forked(void); /* in the child */
 /* Who receives or sends on a descriptor handles its event, if that was delivered and is in nobody's hand yet. */
 void flow_event_transfer(struct flow_thread *t, int fd, bool is_sent);

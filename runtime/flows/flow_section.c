@@ -64,12 +64,11 @@ static struct {
 	uint32_t caller, n;
 } known[KNOWN_CALLERS];
 
-/* A child's sections are its own: what its parent had recorded enough of is recorded again. Pages that need no change
- * stay the parent's. */
+/* A child's sections are counted anew. Pages in which nothing was counted stay the parent's. */
 void flow_sections_forked(void)
 {
 	for (uint32_t i = 0; i < KNOWN_CALLERS; i++)
-		if (known[i].n > VPROF_FLOW_ENOUGH_SECTIONS)
+		if (known[i].n)
 			known[i].n = 0;
 }
 

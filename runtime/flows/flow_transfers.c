@@ -40,7 +40,7 @@ void flow_descriptor_registered(int fd)
 
 static uint64_t number_before(int fd)
 {
-	return flow_header && looks_at(fd) && !flow_events_enough() ? flow_next_section() : 0;
+	return flow_header && looks_at(fd) && !flow_events_over(flow_self) ? flow_next_section() : 0;
 }
 
 static void log_transfer(struct flow_thread *t, unsigned flags, int fd, uint64_t number, uintptr_t pc, uintptr_t frame)
@@ -72,7 +72,7 @@ static void log_transfer(struct flow_thread *t, unsigned flags, int fd, uint64_t
 static void transferred(unsigned flags, int fd, uint64_t number, uintptr_t pc, uintptr_t frame)
 {
 	int saved = errno;
-	struct flow_thread *t = flow_header && looks_at(fd) && !flow_events_enough() ? flow_thread() : NULL;
+	struct flow_thread *t = flow_header && looks_at(fd) && !flow_events_over(flow_self) ? flow_thread() : NULL;
 
 	if (t && !t->busy) {
 		t->busy = true;

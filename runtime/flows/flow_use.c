@@ -46,16 +46,6 @@ static void candidate_end(struct flow_thread *t, unsigned i, bool is_looked_for_
 	memmove(&t->candidates[i], &t->candidates[i + 1], sizeof *t->candidates * (--t->n_candidates - i));
 }
 
-void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
-{
-	for (unsigned i = 0; i < t->n_candidates;)
-		if (!lock || t->candidates[i].lock == lock)
-			candidate_end(t, i, false);
-		else
-			i++;
-	flow_late_end(t, lock);
-}
-
 static void note_lines(struct flow_thread *t, const struct flow_candidate *c)
 {
 	if (c->high - c->low > 64 * 64 * FLOW_LINE_WORDS) {
@@ -65,6 +55,27 @@ static void note_lines(struct flow_thread *t, const struct flow_candidate *c)
 	for (uintptr_t at = c->low; at < c->high; at += 64)
 		flow_lines_add(t->candidate_lines, at);
 	flow_lines_add(t->candidate_lines, c->high - 1);
+}
+
+static void find_lines(struct flow_thread *t)
+{
+	memset(t->candidate_lines, 0, sizeof t->candidate_lines);
+	for (unsigned i = 0; i < t->n_candidates; i++)
+		note_lines(t, &t->candidates[i]);
+}
+
+void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
+{
+	unsigned n = t->n_candidates;
+
+	for (unsigned i = 0; i < t->n_candidates;)
+		if (!lock || t->candidates[i].lock == lock)
+			candidate_end(t, i, false);
+		else
+			i++;
+	if (t->n_candidates != n)
+		find_lines(t);
+	flow_late_end(t, lock);
 }
 
 static void add(struct flow_thread *t, const struct flow_candidate *new)
@@ -78,6 +89,8 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 		flow_count(&flow_header->n_displaced);
 		candidate_end(t, 0, true); /* the oldest */
 	}
+	if (!t->n_candidates)
+		find_lines(t);
 	if (!c)
 		c = &t->candidates[t->n_candidates++];
 	if (!new->is_event || t->n_candidates == 1)
@@ -86,17 +99,15 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 	note_lines(t, c);
 }
 
-/* What sections handed out is looked for no longer, what events did until the thread waits again. */
+/* What sections handed out is looked for no longer, what events did until the thread waits again, or long enough. */
 static void end_window(struct flow_thread *t)
 {
 	for (unsigned i = 0; i < t->n_candidates;)
-		if (t->candidates[i].is_event)
+		if (t->candidates[i].is_event && ++t->candidates[i].windows < FLOW_EVENT_WINDOWS)
 			i++;
 		else
 			candidate_end(t, i, true);
-	memset(t->candidate_lines, 0, sizeof t->candidate_lines);
-	for (unsigned i = 0; i < t->n_candidates; i++)
-		note_lines(t, &t->candidates[i]);
+	find_lines(t);
 	t->window = FLOW_WINDOW;
 }
 

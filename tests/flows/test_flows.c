@@ -271,10 +271,33 @@ static void what_others_only_write_is_a_flow(void **state)
 	assert_int_equal(looked_up(*state, 20, 3, VPROF_FLOW_WRITTEN), VPROF_FLOW_FLOW);
 }
 
-static void producers_and_consumers_may_look_up(void **state)
+static void what_producers_find_again_elsewhere_is_undecided(void **state)
 {
-	assert_int_equal(looked_up(*state, 20, PRODUCER, 0), VPROF_FLOW_FLOW);
+	assert_int_equal(looked_up(*state, 11, PRODUCER, 0), VPROF_FLOW_UNDECIDED);
+}
+
+static void consumers_may_look_up(void **state)
+{
 	assert_int_equal(looked_up(*state, 20, CONSUMER, 0), VPROF_FLOW_FLOW);
+}
+
+/* The producer looks at what waits, where it stored it. */
+static void what_producers_find_where_it_waits_is_a_flow(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		struct vprof_flow_record seen = load(HEAD, ITEM(i));
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		seen.c = LOAD + 0x40; /* another function's */
+		section(r, PRODUCER, LOCK, &seen, 1);
+		use(r, ITEM(i), 0);
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_FLOW);
+	assert_int_equal(n, 20);
 }
 
 /* Used before it was stored; or given to the other by the same thread. */
@@ -655,7 +678,9 @@ int main(void)
 					    TEST(what_others_find_elsewhere_is_undecided),
 					    TEST(half_of_it_is_a_flow),
 					    TEST(what_others_only_write_is_a_flow),
-					    TEST(producers_and_consumers_may_look_up),
+					    TEST(what_producers_find_again_elsewhere_is_undecided),
+					    TEST(consumers_may_look_up),
+					    TEST(what_producers_find_where_it_waits_is_a_flow),
 					    TEST(what_others_had_before_or_were_given_is_a_flow),
 					    TEST(look_ups_that_are_recorded_no_more_count_no_more),
 					    TEST(memory_given_again_is_another_object),

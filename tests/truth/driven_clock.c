@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-_Thread_local uint64_t plant_driven_ns; /* of the calling thread; 0: the program has not started */
+__thread uint64_t plant_driven_ns; /* of the calling thread; 0: the program has not started */
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {

@@ -24,7 +24,7 @@ extern "C" {
  * still but where it spins or waits, and vprof reads the same clock (driven_clock.c). One thread, or several that share
  * nothing but under mutexes (driven_threads.c): each has a clock of its own. */
 #ifdef PLANT_DRIVEN
-extern _Thread_local uint64_t plant_driven_ns;
+extern __thread uint64_t plant_driven_ns;
 #define PLANT_NOW() (plant_driven_ns)
 #elif defined(__x86_64__)
 #define PLANT_NOW()                                                                                                    \

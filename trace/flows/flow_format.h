@@ -81,7 +81,7 @@ enum vprof_flow_kind {
 			  */
 	VPROF_FLOW_MAPPING, /* of memory that forked processes share: a: low, b: high, c: its number, which a child
 			       has from its parent; flags: GONE */
-	VPROF_FLOW_ENOUGH,  /* a: caller, b: number: from here on its sections are only counted */
+	VPROF_FLOW_ENOUGH,  /* a: caller, b: number: from here on its sections are only counted; caller 0: events */
 	VPROF_FLOW_GIVEN,   /* a: address, b: bytes that malloc gave: what the section read before and lies in them
 				   was another object's */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A list sorted by value: whoever inserts reads the items that wait already, its own and the other producer's. They are
- * found where they wait, so they are handed over nevertheless. */
+/* A list sorted by value: the producer reads the items that wait already, and looks at the one before the new item once
+ * more after that. It finds them where they wait, so they are handed over nevertheless. */
 #include "flow_case.h"
 
 #define AT_ONCE 20
@@ -9,16 +9,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t turn;
 static struct item *first_item;
 
-static NOINLINE void insert_sorted(struct item *item)
+/* The item before it, or NULL. */
+static NOINLINE struct item *insert_sorted(struct item *item)
 {
-	struct item **at = &first_item;
+	struct item **at = &first_item, *before = NULL;
 
 	pthread_mutex_lock(&lock);
-	while (*at && (*at)->value < item->value)
-		at = &(*at)->next;
+	while (*at && (*at)->value < item->value) {
+		before = *at;
+		at = &before->next;
+	}
 	item->next = *at;
 	*at = item;
 	pthread_mutex_unlock(&lock);
+	return before;
 }
 
 static NOINLINE struct item *take_smallest(void)
@@ -35,11 +39,14 @@ static NOINLINE struct item *take_smallest(void)
 
 static void *producer(void *arg)
 {
-	unsigned first = *(unsigned *)arg;
+	for (unsigned first = 1; first <= N_ITEMS; first += AT_ONCE) {
+		for (unsigned k = 0; k < AT_ONCE; k++) {
+			unsigned value = first + k * 7 % AT_ONCE;
+			struct item *before = insert_sorted(item_new(value));
 
-	for (unsigned i = first; i <= N_ITEMS;) {
-		for (unsigned k = 0; k < AT_ONCE / 2; k++, i += 2)
-			insert_sorted(item_new(i));
+			if (before && before->value >= value) /* nobody takes it before all have met */
+				abort();
+		}
 		pthread_barrier_wait(&turn);
 		pthread_barrier_wait(&turn);
 	}
@@ -61,16 +68,14 @@ static void *consumer(void *arg)
 
 int main(void)
 {
-	unsigned odd = 1, even = 2;
-	pthread_t a, b, c;
+	pthread_t a, b;
 
-	if (pthread_barrier_init(&turn, NULL, 3) || pthread_create(&a, NULL, producer, &odd) ||
-	    pthread_create(&b, NULL, producer, &even))
+	if (pthread_barrier_init(&turn, NULL, 2))
 		abort();
-	c = start(consumer);
+	a = start(producer);
+	b = start(consumer);
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
-	pthread_join(c, NULL);
 	truth("insert_sorted", "take_smallest", N_ITEMS);
 	return checked(N_ITEMS);
 }
