@@ -56,8 +56,6 @@ struct vprof_flow_user { /* of what a pointer leads to */
 
 struct vprof_flow_pointer { /* who had what it leads to */
 	uint64_t space, value;
-	uint64_t looked_up;    /* part in which a second thread consumed one production of it last; 0: none did */
-	uint64_t handed;       /* part in which it was a flow last; 0: it was none */
 	uint32_t thread, pair; /* who consumed it last, through which pair; VPROF_NONE: nobody, or it was handed on */
 	struct vprof_flow_user users[VPROF_FLOW_USERS]; /* the threads that used it last */
 };

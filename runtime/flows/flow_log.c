@@ -256,11 +256,15 @@ static void open_file(void)
 		if (file >= 0 || errno != EEXIST)
 			break;
 	}
-	if (file < 0 || !reserve(0, VPROF_FLOW_HEADER_BYTES))
+	if (file < 0)
 		return;
-	header = flow_map(VPROF_FLOW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (header == MAP_FAILED)
+	header = reserve(0, VPROF_FLOW_HEADER_BYTES) ?
+			 flow_map(VPROF_FLOW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) :
+			 MAP_FAILED;
+	if (header == MAP_FAILED) {
+		close(file);
 		return;
+	}
 	header->version = VPROF_FLOW_VERSION;
 	header->pid = (uint32_t)getpid();
 	header->magic = VPROF_FLOW_MAGIC;
