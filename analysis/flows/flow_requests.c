@@ -12,7 +12,6 @@
 
 #define IDENTITIES (1 + (int)VPROF_FLOW_EVENT_LINKS) /* the registered pointer, or one that is read there */
 #define IDLE_MAX 20				     /* one in so many requests */
-#define CUT_PART 10				     /* of the events lie so near the end */
 
 struct descriptor { /* from its first transfer to its closing */
 	uint32_t process;
@@ -122,6 +121,25 @@ static void end_request(struct finder *f, uint32_t descriptor)
 	}
 }
 
+/* Of a process of whose events enough were recorded: its last requests are not known to the end. */
+static int is_cut(const struct finder *f, uint32_t process)
+{
+	for (size_t i = 0; i < f->t->enough.n; i++)
+		if (!f->t->enough.v[i].caller && f->t->enough.v[i].process == process)
+			return 1;
+	return 0;
+}
+
+/* What has begun is a request, though nobody knows where it ends. */
+static void drop_request(struct finder *f, const struct descriptor *d)
+{
+	struct vprof_flow_event_seen *begin = d->received ? vprof_flow_event_find(&f->events, d->received->record->b) :
+							    NULL;
+
+	if (begin)
+		begin->is_request = 1;
+}
+
 static void find_requests(struct finder *f)
 {
 	for (size_t i = 0; i < f->t->transfers.n && !f->failed; i++) {
@@ -144,7 +162,10 @@ static void find_requests(struct finder *f)
 		}
 	}
 	for (uint32_t i = 0; i < f->descriptors.n && !f->failed; i++)
-		end_request(f, i);
+		if (is_cut(f, f->descriptors.v[i].process))
+			drop_request(f, &f->descriptors.v[i]);
+		else
+			end_request(f, i);
 }
 
 static void count_descriptors(struct finder *f)
@@ -364,20 +385,6 @@ static int are_disjoint(struct finder *f)
 	return 1;
 }
 
-/* Near the end of what is recorded of a process's events, of which there were enough: its request may go on behind it.
- */
-static int may_go_on(const struct finder *f, size_t event)
-{
-	const struct vprof_flow_trace *t = f->events.t;
-
-	if (event < f->events.list.n - f->events.list.n / CUT_PART)
-		return 0;
-	for (size_t i = 0; i < t->enough.n; i++)
-		if (!t->enough.v[i].caller && t->enough.v[i].process == f->events.list.v[event].process)
-			return 1;
-	return 0;
-}
-
 /* Events of handlers at which requests begin, that began none. */
 static void count_idle(struct finder *f, size_t depth, int is_named)
 {
@@ -385,7 +392,7 @@ static void count_idle(struct finder *f, size_t depth, int is_named)
 		const struct vprof_flow_event_seen *e = &f->events.list.v[i];
 		struct vprof_flow_function function = { is_named ? e->handler : NULL, NULL, 0 };
 
-		if (e->is_request || e->is_between || may_go_on(f, i))
+		if (e->is_request || e->is_between)
 			continue;
 		if (e->path && depth < e->path->n)
 			function = e->path->functions[depth];

@@ -218,6 +218,8 @@ int vprof_flow_trace_add(struct vprof_flow_trace *t, const void *bytes, size_t n
 {
 	const struct vprof_flow_header *header = bytes;
 
+	if (n >= VPROF_FLOW_HEADER_BYTES && !header->magic)
+		return VPROF_OK; /* of a process that ended while it began its file */
 	if (n < VPROF_FLOW_HEADER_BYTES || header->magic != VPROF_FLOW_MAGIC)
 		return vprof_error_set(err, VPROF_ERR_INPUT, "%s was not written by a discovery run (vprof flows)",
 				       name);

@@ -263,6 +263,7 @@ static void open_file(void)
 			 MAP_FAILED;
 	if (header == MAP_FAILED) {
 		close(file);
+		unlink(path);
 		return;
 	}
 	header->version = VPROF_FLOW_VERSION;
@@ -289,6 +290,7 @@ static void in_child(void)
 	flow_events_forked();
 	if (!flow_header) { /* nothing of this process is recorded */
 		flow_self = NULL;
+		pthread_setspecific(thread_key, NULL);
 		return;
 	}
 	if (!t)

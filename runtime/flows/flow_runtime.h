@@ -26,11 +26,12 @@
 #define FLOW_CANDIDATES 48u
 #define FLOW_LATE 8u /* objects that were taken out of a structure and not used in that time */
 #define FLOW_LINE_WORDS 4u
-#define FLOW_RECENT 64u	    /* a thread's last writes outside sections */
-#define FLOW_PUBLISHED 16u  /* of these are published by an atomic store */
-#define FLOW_OBSERVED 16u   /* reads after an atomic load that may take over what was published */
-#define FLOW_LINK_READS 24u /* of a handler, in which it may read whom its event is about */
-#define FLOW_DELIVERED 64u  /* events of one wait of which it is known which is in hand */
+#define FLOW_RECENT 64u		  /* a thread's last writes outside sections */
+#define FLOW_PUBLISHED 16u	  /* of these are published by an atomic store */
+#define FLOW_OBSERVED 16u	  /* reads after an atomic load that may take over what was published */
+#define FLOW_LINK_READS 24u	  /* of a handler, in which it may read whom its event is about */
+#define FLOW_DELIVERED 64u	  /* events of one wait of which it is known which is in hand */
+#define FLOW_TRANSFERS_AFTER 256u /* the last recorded event, of a thread */
 #define FLOW_TAKERS 8u
 #define FLOW_CHANGED 8u
 #define FLOW_READ_WORDS 64u	  /* of the set of places that a section's pointers lead to */
@@ -96,6 +97,7 @@ struct flow_thread {
 	int delivered_fds[FLOW_DELIVERED];	      /* of numbers; -1: taken */
 	bool delivered_outputs[FLOW_DELIVERED];
 	uint8_t delivered_links[FLOW_DELIVERED]; /* offsets that were read of what a library was given */
+	unsigned n_transfers_after;		 /* the last event that is recorded */
 	uint64_t hand;				 /* section of the event whose handler runs; 0: none */
 	uintptr_t hand_low;			 /* what was registered for it */
 	uintptr_t changed[FLOW_CHANGED]; /* by inline assembly's atomic instructions last; not stored to since */
@@ -233,7 +235,8 @@ void flow_handler_registered(int fd, uintptr_t what, uintptr_t pc, uintptr_t fra
 bool flow_events_enough(void);
 static inline bool flow_events_over(const struct flow_thread *t)
 {
-	return flow_events_enough() && !(t && (t->hand || t->n_delivered));
+	return flow_events_enough() &&
+	       !(t && (t->hand || t->n_delivered) && t->n_transfers_after < FLOW_TRANSFERS_AFTER);
 }
 void flow_events_forked(void); /* in the child */
 /* Who receives or sends on a descriptor handles its event, if that was delivered and is in nobody's hand yet. */

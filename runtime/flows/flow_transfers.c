@@ -76,6 +76,7 @@ static void transferred(unsigned flags, int fd, uint64_t number, uintptr_t pc, u
 
 	if (t && !t->busy) {
 		t->busy = true;
+		t->n_transfers_after += flow_events_enough();
 		log_transfer(t, flags, fd, number ? number : flow_next_section(), pc, frame);
 		t->busy = false;
 	}

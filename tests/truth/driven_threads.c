@@ -113,6 +113,8 @@ static void come_in_turn(void)
 {
 	if (!self)
 		self = new_thread();
+	if (self->state == OVER)
+		give_up("what a thread does after its end is not driven");
 	self->now = plant_driven_ns;
 	give_way();
 }
@@ -175,7 +177,7 @@ int pthread_mutex_lock(pthread_mutex_t *m)
 	struct lock *l;
 
 	if (is_over())
-		return 0; /* before the program's first line, or behind the thread's last one */
+		return 0; /* before the program's first line, or after the thread's last one */
 	come_in_turn();
 	l = lock_of(m);
 	if (!l->owner)
@@ -212,12 +214,14 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 int driven_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int driven_cond_signal(pthread_cond_t *c);
 int driven_cond_broadcast(pthread_cond_t *c);
+int driven_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
 #ifdef __x86_64__
 #define COND_VERSION "@@GLIBC_2.3.2"
 #else
 #define COND_VERSION "@@GLIBC_2.17"
 #endif
 __asm__(".symver driven_cond_wait, pthread_cond_wait" COND_VERSION);
+__asm__(".symver driven_cond_timedwait, pthread_cond_timedwait" COND_VERSION);
 __asm__(".symver driven_cond_signal, pthread_cond_signal" COND_VERSION);
 __asm__(".symver driven_cond_broadcast, pthread_cond_broadcast" COND_VERSION);
 
@@ -292,7 +296,10 @@ NOT_DRIVEN(pthread_mutex_timedlock, pthread_mutex_t *m, const struct timespec *u
 NOT_DRIVEN(pthread_rwlock_rdlock, pthread_rwlock_t *l)
 NOT_DRIVEN(pthread_rwlock_wrlock, pthread_rwlock_t *l)
 NOT_DRIVEN(pthread_barrier_wait, pthread_barrier_t *b)
+NOT_DRIVEN(pthread_spin_lock, pthread_spinlock_t *l)
 NOT_DRIVEN(sem_wait, sem_t *s)
+NOT_DRIVEN(sem_timedwait, sem_t *s, const struct timespec *until)
+NOT_DRIVEN(driven_cond_timedwait, pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
 
 int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A queue that its process uses alone more often than is recorded; then a child hands 600 items from thread to thread
- * in it. */
+/* forked_later TIMES: a queue that its process uses alone so often (what is done more than 5,000 times is not
+ * recorded); then a child hands 600 items from thread to thread in it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define N_ALONE 6000 /* VPROF_FLOW_ENOUGH_SECTIONS is 5,000 */
 #define N_ITEMS 600
 #define NOINLINE __attribute__((noinline))
 
@@ -75,13 +74,13 @@ static int child_main(void)
 	return sum != N_ITEMS * (N_ITEMS + 1) / 2;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	unsigned sum = 0;
+	unsigned sum = 0, n_alone = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
 	int status;
 	pid_t child;
 
-	for (unsigned i = 0; i < N_ALONE; i++) {
+	for (unsigned i = 0; i < n_alone; i++) {
 		push(make(i));
 		sum += pop()->value;
 	}
