@@ -103,20 +103,40 @@ void flow_settle(struct flow_thread *t)
 	t->n_pending = 0;
 }
 
-/* Before the next access: what was announced two callbacks ago, or overlaps it, has happened. */
-static void settle_before(struct flow_thread *t, uintptr_t address, size_t n)
+/* Where the same lies there as before, a signal handler may have come between the callback and the write. */
+static bool may_have_happened(const struct flow_write *w)
+{
+	return w->n > 8 || value_at(w->address, w->n) != w->before;
+}
+
+/* Before the next access: what was announced two callbacks ago, or overlaps it, has happened, unless nothing has
+ * changed: then it is looked at again. */
+static void settle_before(struct flow_thread *t, uintptr_t address, size_t n, bool is_write)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < t->n_pending; i++) {
 		struct flow_write *w = &t->pending[i];
+		bool overlaps = w->address < address + n && address < w->address + w->n;
 
-		if (w->age++ > 0 || (w->address < address + n && address < w->address + w->n))
+		if ((overlaps && is_write) || ((w->age++ > 0 || overlaps) && may_have_happened(w)))
 			settle_write(t, w);
 		else
 			t->pending[kept++] = *w;
 	}
 	t->n_pending = kept;
+}
+
+/* Announced in the open section. */
+static void announce_write(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc)
+{
+	settle_before(t, address, n, true);
+	if (t->n_pending == FLOW_PENDING) { /* the oldest cannot wait any longer */
+		settle_write(t, &t->pending[0]);
+		memmove(t->pending, t->pending + 1, sizeof *t->pending * --t->n_pending);
+	}
+	t->pending[t->n_pending++] =
+		(struct flow_write){ .address = address, .n = n, .pc = pc, .before = value_at(address, n) };
 }
 
 static bool in_section(const struct flow_thread *t)
@@ -141,11 +161,11 @@ static void section_read(struct flow_thread *t, uintptr_t address, size_t n, uin
 	    t->pending[t->n_pending - 1].address != address) {
 		uintptr_t to = t->pending[--t->n_pending].address;
 
-		settle_before(t, address, n);
+		settle_before(t, address, n, false);
 		copy_record(t, to, address, address, n, pc);
 		return;
 	}
-	settle_before(t, address, n);
+	settle_before(t, address, n, false);
 	if (n > 16) {
 		copy_record(t, 0, address, address, n, pc);
 		return;
@@ -221,10 +241,7 @@ static __attribute__((noinline)) void watched_write(struct flow_thread *t, uintp
 	t->observed = 0;
 	note_use(t, address, n, true, pc);
 	if (in_section(t)) {
-		settle_before(t, address, n);
-		if (t->n_pending == 2)
-			flow_settle(t);
-		t->pending[t->n_pending++] = (struct flow_write){ .address = address, .n = n, .pc = pc };
+		announce_write(t, address, n, pc);
 	} else if (!t->depth) {
 		t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = address, .n = n, .pc = pc };
 	}
@@ -262,7 +279,7 @@ void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)
 	if (flow_may_be_event(t, from, n))
 		flow_event_read(t, from, n, pc);
 	if (in_section(t) && n >= 8) {
-		settle_before(t, from, n);
+		settle_before(t, from, n, false);
 		copy_record(t, to, from, from, n, pc);
 	} else if (!t->depth) {
 		t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = to, .n = n, .pc = pc };

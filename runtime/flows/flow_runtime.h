@@ -26,6 +26,7 @@
 #define FLOW_CANDIDATES 48u
 #define FLOW_LATE 8u /* objects that were taken out of a structure and not used in that time */
 #define FLOW_LINE_WORDS 4u
+#define FLOW_PENDING 4u		  /* writes that were announced and may not have happened */
 #define FLOW_RECENT 64u		  /* a thread's last writes outside sections */
 #define FLOW_PUBLISHED 16u	  /* of these are published by an atomic store */
 #define FLOW_OBSERVED 16u	  /* reads after an atomic load that may take over what was published */
@@ -42,6 +43,7 @@ struct flow_write { /* that may not have happened yet */
 	uintptr_t address, pc;
 	size_t n;
 	int age;	    /* callbacks since */
+	uint64_t before;    /* of one that is announced: what lay there, as far as 8 bytes tell */
 	uint64_t handed_on; /* by this section, under this lock; 0: by none */
 	uintptr_t under;
 };
@@ -83,7 +85,7 @@ struct flow_thread {
 	uint64_t pointers_read[FLOW_READ_WORDS]; /* where they lead to, by a hash: perhaps others, too */
 	uintptr_t nested[VPROF_FLOW_LOCKS];	 /* the last ones that were taken beneath the section's */
 	unsigned n_nested;
-	struct flow_write pending[2];
+	struct flow_write pending[FLOW_PENDING];
 	struct flow_candidate candidates[FLOW_CANDIDATES];
 	struct flow_candidate late[FLOW_LATE]; /* after the window */
 	struct flow_write recent[FLOW_RECENT];

@@ -635,9 +635,23 @@ static void other_files_are_refused(void **state)
 
 	header->version++;
 	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, r->n, 0, "newer", NULL), VPROF_ERR_INPUT);
-	header->magic = 0;
+	header->magic = 1;
 	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, r->n, 0, "other", NULL), VPROF_ERR_INPUT);
 	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, 8, 0, "short", NULL), VPROF_ERR_INPUT);
+	vprof_flow_trace_release(&t);
+}
+
+/* Its process ended while it began the file. */
+static void a_file_without_a_header_is_empty(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_header *header = (void *)r->bytes;
+	struct vprof_flow_trace t = { 0 };
+
+	put(r, PRODUCER, LOCK, HEAD, ITEM(0));
+	memset(header, 0, VPROF_FLOW_HEADER_BYTES);
+	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, r->n, 0, "begun", NULL), 0);
+	assert_int_equal(t.sections.n, 0);
 	vprof_flow_trace_release(&t);
 }
 
@@ -695,7 +709,8 @@ int main(void)
 					    TEST(processes_share_what_both_have_mapped),
 					    TEST(nothing_follows_from_stores_that_are_recorded_no_more),
 					    TEST(damaged_entries_end_their_chunk),
-					    TEST(other_files_are_refused) };
+					    TEST(other_files_are_refused),
+					    TEST(a_file_without_a_header_is_empty) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
