@@ -12,11 +12,7 @@
 
 static void find_lines(struct flow_thread *t)
 {
-	memset(t->late_lines, 0, sizeof t->late_lines);
-	for (unsigned i = 0; i < t->n_late; i++) {
-		flow_lines_add(t->late_lines, t->late[i].low);
-		flow_lines_add(t->late_lines, t->late[i].low + VPROF_FLOW_SPAN - 1);
-	}
+	flow_lines_find(t->late_lines, t->late, t->n_late);
 }
 
 static bool is_same_object(const struct flow_candidate *c)

@@ -183,6 +183,8 @@ void flow_candidates_take(struct flow_thread *t);
 void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range); /* of the open section */
 /* Of what was registered for an event. */
 void flow_candidate_add_event(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section);
+/* The lines on which they lie, and perhaps others. */
+void flow_lines_find(uint64_t *lines, const struct flow_candidate *candidates, unsigned n);
 void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
 /* Those of this lock, which is taken again, are decided; 0: all. */
 void flow_candidates_end(struct flow_thread *t, uintptr_t lock);

@@ -46,22 +46,27 @@ static void candidate_end(struct flow_thread *t, unsigned i, bool is_looked_for_
 	memmove(&t->candidates[i], &t->candidates[i + 1], sizeof *t->candidates * (--t->n_candidates - i));
 }
 
-static void note_lines(struct flow_thread *t, const struct flow_candidate *c)
+static void note_lines(uint64_t *lines, const struct flow_candidate *c)
 {
 	if (c->high - c->low > 64 * 64 * FLOW_LINE_WORDS) {
-		memset(t->candidate_lines, -1, sizeof t->candidate_lines);
+		memset(lines, -1, FLOW_LINE_WORDS * sizeof *lines);
 		return;
 	}
 	for (uintptr_t at = c->low; at < c->high; at += 64)
-		flow_lines_add(t->candidate_lines, at);
-	flow_lines_add(t->candidate_lines, c->high - 1);
+		flow_lines_add(lines, at);
+	flow_lines_add(lines, c->high - 1);
+}
+
+void flow_lines_find(uint64_t *lines, const struct flow_candidate *candidates, unsigned n)
+{
+	memset(lines, 0, FLOW_LINE_WORDS * sizeof *lines);
+	for (unsigned i = 0; i < n; i++)
+		note_lines(lines, &candidates[i]);
 }
 
 static void find_lines(struct flow_thread *t)
 {
-	memset(t->candidate_lines, 0, sizeof t->candidate_lines);
-	for (unsigned i = 0; i < t->n_candidates; i++)
-		note_lines(t, &t->candidates[i]);
+	flow_lines_find(t->candidate_lines, t->candidates, t->n_candidates);
 }
 
 void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
@@ -96,7 +101,7 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 	if (!new->is_event || t->n_candidates == 1)
 		t->window = FLOW_WINDOW;
 	*c = *new;
-	note_lines(t, c);
+	note_lines(t->candidate_lines, c);
 }
 
 /* What sections handed out is looked for no longer, what events did until the thread waits again, or long enough. */
