@@ -20,16 +20,6 @@ void vprof_cause_heading(const struct vprof_style *style, struct vprof_text *out
 			"if constant", "cause", vprof_ink(style, VPROF_INK_PLAIN));
 }
 
-/* The change of the variance: "-95 %", "+3 %". */
-static struct vprof_value change(double if_constant)
-{
-	struct vprof_value plain = vprof_format_percent(-if_constant), shown = plain;
-
-	if (if_constant < 0 && *plain.s >= '0' && *plain.s <= '9')
-		snprintf(shown.s, sizeof shown.s, "+%.40s", plain.s);
-	return shown;
-}
-
 static void add_split(const struct vprof_split *s, struct vprof_text *line, int is_first)
 {
 	vprof_text_addf(line, "%s%s %s", is_first ? "" : ", ",
@@ -156,7 +146,7 @@ void vprof_cause_lines(const struct vprof_style *style, const struct vprof_resul
 	vprof_format_cut(&line, number, AT_SHARE, 0, AT_SHARE);
 	vprof_text_addf(&line, "%6s  ", vprof_format_percent(c->share).s);
 	vprof_format_range(&line, c->share_low, c->share_high, RANGE_COLUMNS);
-	vprof_text_addf(&line, "%6s  ", change(c->if_constant).s);
+	vprof_text_addf(&line, "%6s  ", vprof_format_change(c->if_constant).s);
 	vprof_format_range(&line, -c->if_constant_high, -c->if_constant_low, CONSTANT_RANGE_COLUMNS);
 	vprof_text_add(out, line.s);
 	vprof_report_cause_sentence(r, c, &sentence);

@@ -286,6 +286,43 @@ static void add_states(const struct vprof_factor *f, struct vprof_text *line)
 	}
 }
 
+/* " (56 .. 86)"; nothing where there are no bounds. */
+static void add_bounds(struct vprof_text *t, double low, double high)
+{
+	if (!isfinite(low) || !isfinite(high))
+		return;
+	vprof_text_add(t, " (");
+	vprof_format_range(t, low, high, 0);
+	vprof_text_add(t, ")");
+}
+
+/* "if constant -31 % (-61 .. -2)" */
+static void add_constant(struct vprof_text *t, double x, double low, double high)
+{
+	vprof_text_addf(t, "if constant %s", vprof_format_change(x).s);
+	add_bounds(t, -high, -low);
+}
+
+/* What would go with the factor; and with what the same function did for others who were waited for, or for its own. */
+static void add_what_would_go(const struct vprof_factor *f, struct vprof_text *line)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (isfinite(f->if_constant)) {
+		add_constant(&t, f->if_constant, f->if_constant_low, f->if_constant_high);
+		vprof_format_item(line, t.s);
+	}
+	vprof_text_clear(&t);
+	if (f->counterpart && isfinite(f->together)) {
+		vprof_text_addf(&t, "own and beneath waits %s", vprof_format_percent(f->together).s);
+		add_bounds(&t, f->together_low, f->together_high);
+		vprof_text_add(&t, ", ");
+		add_constant(&t, f->together_constant, f->together_constant_low, f->together_constant_high);
+		vprof_format_item(line, t.s);
+	}
+	vprof_text_release(&t);
+}
+
 static void add_variance_detail(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
 	const struct vprof_node *n = vprof_factor_node(r, f);
@@ -306,6 +343,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		else
 			vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);
 	}
+	add_what_would_go(f, line);
 	if (f->is_blame && n) {
 		vprof_format_item(line, "others' work ");
 		add_path(r, &r->nodes[n->parent], 1, 1, 0, line);
@@ -361,6 +399,7 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 		vprof_text_add(&line, "move together");
 		if (isfinite(f->r) && fabs(f->r) <= 1.0000001)
 			vprof_text_addf(&line, ", r = %.2f", f->r);
+		add_what_would_go(f, &line);
 		if (f->can_break_down)
 			vprof_format_item(&line, "can be broken down");
 	} else {

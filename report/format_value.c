@@ -56,6 +56,15 @@ struct vprof_value vprof_format_percent(double share)
 	return v;
 }
 
+struct vprof_value vprof_format_change(double share)
+{
+	struct vprof_value plain = vprof_format_percent(-share), shown = plain;
+
+	if (share < 0 && *plain.s >= '0' && *plain.s <= '9')
+		snprintf(shown.s, sizeof shown.s, "+%.40s", plain.s);
+	return shown;
+}
+
 struct vprof_value vprof_format_at_most(double share)
 {
 	double unit = share * 100 > 0.9 ? 100 : 1000;

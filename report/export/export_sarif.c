@@ -101,6 +101,14 @@ static void put_doubled(FILE *to, const struct vprof_text *t)
 	vprof_text_release(&doubled);
 }
 
+static void add_constant(struct vprof_text *t, double x, double low, double high)
+{
+	if (isfinite(x))
+		vprof_text_addf(t, "; if constant: %+.1f %%", -100 * x);
+	if (isfinite(x) && isfinite(low) && isfinite(high))
+		vprof_text_addf(t, " (%.1f to %.1f %%)", -100 * high, -100 * low);
+}
+
 static void put_message(FILE *to, const struct vprof_results *r, const struct vprof_factor *f)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
@@ -113,6 +121,7 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 	if (isfinite(f->share_low) && isfinite(f->share_high))
 		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * f->share_low,
 				100 * f->share_high);
+	add_constant(&t, f->if_constant, f->if_constant_low, f->if_constant_high);
 	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3,
 			f->sd_ns / 1e3);
 	if (f->blocked_share >= 0.005)
@@ -189,6 +198,9 @@ static void put_factor(FILE *to, const struct vprof_results *r, size_t index)
 	const struct figure figures[] = { { "share", f->share },
 					  { "shareLow", f->share_low },
 					  { "shareHigh", f->share_high },
+					  { "ifConstant", f->if_constant },
+					  { "ifConstantLow", f->if_constant_low },
+					  { "ifConstantHigh", f->if_constant_high },
 					  { "meanNs", f->mean_ns },
 					  { "sdNs", f->sd_ns },
 					  { "score", f->score },
@@ -215,10 +227,7 @@ static void put_cause_message(FILE *to, const struct vprof_results *r, const str
 	if (isfinite(c->share_low) && isfinite(c->share_high))
 		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * c->share_low,
 				100 * c->share_high);
-	if (isfinite(c->if_constant))
-		vprof_text_addf(&t, "; if constant: %+.1f %%", -100 * c->if_constant);
-	if (isfinite(c->if_constant_low) && isfinite(c->if_constant_high))
-		vprof_text_addf(&t, " (%.1f to %.1f %%)", -100 * c->if_constant_high, -100 * c->if_constant_low);
+	add_constant(&t, c->if_constant, c->if_constant_low, c->if_constant_high);
 	vprof_text_addf(&t, "; %s.", vprof_cause_status_names[c->status]);
 	put_doubled(to, &t);
 	vprof_text_release(&t);

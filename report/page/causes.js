@@ -122,6 +122,12 @@ function says(f) {
 	if (n && f.kind === "variance" && at(n)) list.push(cut(at(n), 90));
 	if (f.kind === "covariance")
 		list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
+	if (finite(f.if_constant))
+		list.push(`if constant ${changeOf(f.if_constant)}${rangeOf(minus(f.if_constant_high), minus(f.if_constant_low))}`);
+	if (f.counterpart && finite(f.together))
+		list.push(`own and beneath waits ${percent(f.together)}${rangeOf(f.together_low, f.together_high)}, ` +
+			`if constant ${changeOf(f.together_constant)}` +
+			rangeOf(minus(f.together_constant_high), minus(f.together_constant_low)));
 	if (f.is_blame) list.push("run by others while the interval waited");
 	if (f.knot) list.push(`in the knot ${cut(f.knot, 120)}`);
 	for (const [name, share] of statesOf(f, "_share")) if (share >= 0.005) list.push(`${name} ${percent(share)}`);

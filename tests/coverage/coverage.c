@@ -140,6 +140,17 @@ static double undivided_beside(const struct vprof_results *r, const struct vprof
 	return ns;
 }
 
+/* A contribution is what is left without the preempted time in it. */
+static double preempted_in(const struct population *p, const struct situation *of, int column)
+{
+	double ns = 0;
+
+	for (size_t i = 1; i < p->n_columns; i++)
+		if (p->columns[i].parent == column && of->parts[p->columns[i].part].kind == PART_PREEMPTED)
+			ns += p->mean[i];
+	return ns;
+}
+
 static void count_results(struct tally *t, const struct vprof_results *r, const struct population *p,
 			  const struct situation *of)
 {
@@ -158,8 +169,8 @@ static void count_results(struct tally *t, const struct vprof_results *r, const 
 		int columns[2];
 
 		if (f && c->mean_high > c->mean_low && population_find(p, key, columns))
-			count(t, KIND_CONTRIBUTION, key, p->mean[columns[0]], c->mean_low,
-			      c->mean_high + undivided_beside(r, f));
+			count(t, KIND_CONTRIBUTION, key, p->mean[columns[0]] - preempted_in(p, of, columns[0]),
+			      c->mean_low, c->mean_high + undivided_beside(r, f));
 	}
 	if (of->has_types)
 		count(t, KIND_PART, "between types", p->between, r->between_low, r->between_high);

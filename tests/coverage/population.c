@@ -35,6 +35,8 @@ static void name_part(const struct part *part, char *name, size_t size)
 {
 	if (part->kind == PART_WAIT)
 		snprintf(name, size, "pthread_mutex_lock");
+	else if (part->kind == PART_PREEMPTED)
+		snprintf(name, size, "preempted");
 	else if (part->kind == PART_QUEUED)
 		snprintf(name, size, "queued");
 	else

@@ -18,10 +18,11 @@
 
 enum part_kind {
 	PART_FUNCTION,
-	PART_WAIT,    /* for a lock; its parts are what the holder ran meanwhile */
-	PART_QUEUED,  /* before the first function begins; likewise for the worker */
-	PART_BENEATH, /* of a wait or queue delay */
-	PART_SAMPLED, /* a function most of whose calls are not timed */
+	PART_WAIT,	/* for a lock; its parts are what the holder ran meanwhile */
+	PART_QUEUED,	/* before the first function begins; likewise for the worker */
+	PART_BENEATH,	/* of a wait or queue delay */
+	PART_SAMPLED,	/* a function most of whose calls are not timed */
+	PART_PREEMPTED, /* another process has the CPU, in the middle of the function that it is a part of */
 };
 
 /* Part 0 is f1, the outermost function. Parents come before their parts, siblings in the order in which they run. */
@@ -43,7 +44,7 @@ struct request {
 /* What a generator keeps from request to request. */
 struct stream {
 	uint64_t random;
-	double level, backlog;
+	double level, backlog; /* the program's own figures */
 	uint32_t left, is_bad;
 	uint64_t n;
 };

@@ -11,6 +11,7 @@
 struct writer {
 	const struct situation *of;
 	struct hand_thread *server, *other; /* other: a lock's holder, or the dispatcher */
+	struct hand_thread *processor;	    /* the server's; NULL: no switches are recorded */
 	uint64_t number;		    /* of the request */
 };
 
@@ -72,6 +73,17 @@ static uint64_t write_sampled(struct writer *w, const struct request *r, size_t 
 	return t;
 }
 
+static uint64_t write_preempted(struct writer *w, const struct request *r, size_t part, uint64_t t)
+{
+	uint64_t end = t + ticks(r->own[part]);
+
+	if (end > t) {
+		hand_switch(w->processor, t, w->server->thread_seq, VP_SWITCH_OUT | VP_SWITCH_PREEMPTED);
+		hand_switch(w->processor, end, w->server->thread_seq, 0);
+	}
+	return end;
+}
+
 static uint64_t write_function(struct writer *w, const struct request *r, size_t part, uint64_t t)
 {
 	uint64_t begin = t, own = ticks(r->own[part]) + 2; /* no call takes no time: its place would be ambiguous */
@@ -94,6 +106,8 @@ static uint64_t write_part(struct writer *w, const struct request *r, size_t par
 		return write_wait(w, r, part, t);
 	case PART_SAMPLED:
 		return write_sampled(w, r, part, t, &random);
+	case PART_PREEMPTED:
+		return write_preempted(w, r, part, t);
 	default:
 		return write_function(w, r, part, t);
 	}
@@ -146,6 +160,11 @@ size_t situation_write(struct hand_trace *h, const struct situation *of, uint64_
 	struct stream stream;
 	size_t n = 0;
 
+	for (size_t i = 0; i < of->n_parts && !w.processor; i++)
+		if (of->parts[i].kind == PART_PREEMPTED) {
+			w.processor = hand_processor(h, 0);
+			hand_switch(w.processor, 1, w.server->thread_seq, 0);
+		}
 	stream_start(&stream, of, seed);
 	for (size_t i = 0; i < of->n; i++) {
 		struct request r;

@@ -186,6 +186,22 @@ static void draw_lock_in_turns(struct stream *s, struct request *r)
 	}
 }
 
+/* The holder's two calls last five windows of recording, and were mostly under way when the window opened. */
+static void draw_long_holder(struct stream *s, struct request *r)
+{
+	memset(r->own, 0, sizeof r->own);
+	r->own[ROOT] = 1000;
+	r->own[PARSE] = between(s, 5000, 35000);
+	r->own[EXECUTE] = between(s, 5000, 25000);
+	r->pause = 200000 + exponential(s, 10000);
+	if (uniform(s) < 0.05) {
+		double left = between(s, 0, 10000000), flush = 3000000;
+
+		r->own[COMPACT] = left > flush ? left - flush : 0;
+		r->own[FLUSH] = left > flush ? flush : left;
+	}
+}
+
 /* A queue with one worker, which renders (f2) and sends (f3): while a request waits the worker runs those before it. */
 static const struct part queued[] = {
 	{ PART_FUNCTION, -1, 1 }, { PART_FUNCTION, 0, 2 }, { PART_FUNCTION, 0, 3 },
@@ -229,6 +245,41 @@ static void draw_hot(struct stream *s, struct request *r)
 		r->own[3] += r->calls[i];
 }
 
+/* parse (f2), match (f3), while which a rival on the same CPU may run */
+static const struct part rivalled[] = {
+	{ PART_FUNCTION, -1, 1 },
+	{ PART_FUNCTION, 0, 2 },
+	{ PART_FUNCTION, 0, 3 },
+	{ PART_PREEMPTED, 2, 0 },
+};
+#define SLICE_NS 3000000.0 /* after which the other one of two that want the CPU has it */
+
+/* The rival sleeps, then wants the CPU for some milliseconds, and has it at once; then they take turns until it is
+ * done. backlog: what it still wants; level: when the server has run for so long, it has its next turn. */
+static void draw_preempted(struct stream *s, struct request *r)
+{
+	double left = between(s, 1400000, 1600000);
+
+	memset(r->own, 0, sizeof r->own);
+	r->own[0] = 1000;
+	r->own[1] = between(s, 1000, 3000);
+	r->own[2] = left;
+	r->pause = 10000;
+	while (s->level <= left) {
+		double slice = s->backlog < SLICE_NS ? s->backlog : SLICE_NS;
+
+		left -= s->level;
+		r->own[3] += slice;
+		s->backlog -= slice;
+		s->level = SLICE_NS;
+		if (s->backlog <= 0) {
+			s->level = between(s, 500000, 6000000);
+			s->backlog = between(s, 500000, 5000000);
+		}
+	}
+	s->level -= left;
+}
+
 static void draw_types(struct stream *s, struct request *r)
 {
 	static const double mean[] = { 20000, 30000, 90000 };
@@ -264,6 +315,9 @@ const struct situation situations[] = {
 	{ "queue", "one worker, busy half of the time", 2000, queued, COUNT(queued), draw_queue },
 	{ "sampled", "64 calls of a hot function, 16 of them timed", 500, hot, COUNT(hot), draw_hot },
 	{ "windows", "log-normal, a third of the time recorded", 3000, SERVER, draw_log_normal, .has_windows = 1 },
+	{ "long holder", "a lock is held for five windows, a third of the time is recorded", 3000, locked,
+	  COUNT(locked), draw_long_holder, .has_windows = 1 },
+	{ "preempted", "by a rival that wants the CPU now and then", 300, rivalled, COUNT(rivalled), draw_preempted },
 	{ "types", "three types of request", 800, SERVER, draw_types, .has_types = 1 },
 	{ "work", "rows, exponential", 800, SERVER, draw_work, .has_work = 1 },
 };

@@ -529,8 +529,74 @@ static const char *ends_above(const cJSON *truth, const cJSON *planted)
 	return NULL;
 }
 
-/* The planted cause is a cause, and comes first unless the scheduler, or something that the program did as well, makes
- * more of a difference. */
+/* What the machine did to calls that nobody timed is undivided between a hot function and its caller: the account has
+ * it where its kernel does not, as when a hypervisor takes the processor away. */
+static double undivided_by_machine(const cJSON *truth)
+{
+	const cJSON *entry;
+	double sum = 0;
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		if (is_set(entry, "is_sampled"))
+			sum += number_of(entry, "undivided_high");
+	}
+	return sum;
+}
+
+/* Does this cause end at a planted one, or pass through it? */
+static int is_planted_cause(const cJSON *truth, const cJSON *cause)
+{
+	const cJSON *entry;
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		const char *above = ends_above(truth, entry);
+
+		if (is_set(entry, "is_planted") &&
+		    (names(cause, text_of(entry, "factor")) || (above && names(cause, above))))
+			return 1;
+	}
+	return 0;
+}
+
+/* What would go at most, by the account, of what a cause ends at; where the account does not have that: of all that is
+ * in none of its columns. */
+static double most_of(const cJSON *truth, const cJSON *cause)
+{
+	const cJSON *entry;
+	double most = -1;
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		if (!strcmp(text_of(entry, "factor"), text_of(cause, "name")))
+			most = fmax(most, number_of(entry, "cause_high"));
+	}
+	return most < 0 ? number_of(truth, "elsewhere_high") + undivided_by_machine(truth) : most;
+}
+
+/* The first cause is a planted one, unless the scheduler, or something that the program did as well, makes more of a
+ * difference. */
+static void check_first_cause(const cJSON *truth, const cJSON *results)
+{
+	const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(results, "causes"), 0), *entry;
+	double planted = 0;
+
+	while (first && !strcmp(text_of(first, "kind"), "preempted"))
+		first = first->next;
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		if (is_set(entry, "is_planted") && !is_set(entry, "is_sampled") && !is_unknown(results, entry))
+			planted = fmax(planted, number_of(entry, "cause_low"));
+	}
+	if (!first || planted < number_of(results, "threshold") + WORTH_MENTIONING || is_planted_cause(truth, first))
+		return;
+	if (most_of(truth, first) + RESOLUTION < planted - RESOLUTION)
+		complain("the first cause is %s, but at most %.3f would go with it, and %.3f with a planted one",
+			 text_of(first, "name"), most_of(truth, first), planted);
+}
+
+/* The planted cause is a cause, and comes first. */
 static void check_causes(const cJSON *truth, const cJSON *results)
 {
 	const cJSON *causes = cJSON_GetObjectItem(results, "causes"), *entry, *cause;
@@ -550,6 +616,7 @@ static void check_causes(const cJSON *truth, const cJSON *results)
 			complain("no cause names %s", name);
 	}
 	check_cause_order(truth, results);
+	check_first_cause(truth, results);
 }
 
 /* How far the bounds of what the program itself measured are apart at most, half of it. */
@@ -564,21 +631,6 @@ static double unsure(const cJSON *truth)
 			most = fmax(most, (number_of(entry, "high") - number_of(entry, "low")) / 2);
 	}
 	return most;
-}
-
-/* What the machine did to calls that nobody timed is undivided between a hot function and its caller: the account has
- * it where its kernel does not, as when a hypervisor takes the processor away. */
-static double undivided_by_machine(const cJSON *truth)
-{
-	const cJSON *entry;
-	double sum = 0;
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		if (is_set(entry, "is_sampled"))
-			sum += number_of(entry, "undivided_high");
-	}
-	return sum;
 }
 
 /* Functions, calls and delays that nobody planted take nothing themselves, but what the machine did to them: a system

@@ -15,6 +15,7 @@ struct request {
 	uint64_t id;
 	uint32_t fields[N_FIELDS];
 	int needs_index;
+	struct plant_time waited;
 };
 
 extern pthread_mutex_t index_lock;

@@ -3,53 +3,80 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define N_WORKERS 16
 #define BATCH 50
 #define PAUSE_US 1000
 #define ONE_IN 9000 /* requests of a worker need the index: one in 200 ms or so */
 
-static uint64_t seed;
+enum { REQUEST, WAIT, N_FACTORS };
+
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "serve", -1, 0 },
+	[WAIT] = { "pthread_mutex_lock", REQUEST, TRUTH_WAIT },
+};
+
+struct worker {
+	pthread_t id;
+	uint64_t number, random;
+	size_t n;
+	struct plant_time (*took)[N_FACTORS]; /* [n] */
+};
 
 /* Requests that come whether or not earlier ones are answered: most workers do not wait. */
-static void *worker(void *arg)
+static void *worker_main(void *arg)
 {
-	uint64_t number = (uint64_t)(uintptr_t)arg + 1, random = seed ^ number << 40, n = 0;
+	struct worker *w = arg;
 
-	while (!is_over) {
-		for (int i = 0; i < BATCH; i++) {
-			struct request q = { .id = number << 40 | ++n,
-					     .needs_index = !plant_uniform(&random, 0, ONE_IN) };
+	for (size_t i = 0; i < w->n; i++) {
+		struct request q = { .id = w->number << 40 | (i + 1),
+				     .needs_index = !plant_uniform(&w->random, 0, ONE_IN) };
 
-			serve(&q);
-		}
-		plant_sleep_us(PAUSE_US);
+		PLANT_CALL(w->took[i][REQUEST], serve(&q));
+		w->took[i][REQUEST].low = w->took[i][REQUEST].high;
+		w->took[i][WAIT] = q.waited;
+		if (i % BATCH == BATCH - 1)
+			plant_sleep_us(PAUSE_US);
 	}
 	return NULL;
 }
 
-/* Arguments: [SECONDS [SEED]]. */
+static void start(pthread_t *id, void *(*run)(void *), void *arg)
+{
+	if (pthread_create(id, NULL, run, arg)) {
+		perror("pthread_create");
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 3;
-	char *seeds[] = { argv[0], "10", argc > 2 ? argv[2] : NULL };
-	struct plant_options o = plant_start(argc > 2 ? 3 : 1, seeds, 10);
-	pthread_t threads[N_WORKERS + 1];
-	int n = 0;
+	struct plant_options o = plant_start(argc, argv, 1500000);
+	struct worker workers[N_WORKERS];
+	struct truth_answer answer = { .interval = "request" };
+	struct truth truth;
+	pthread_t indexer;
 
-	seed = o.random;
-	if (pthread_create(&threads[n++], NULL, indexer_main, &seed))
-		return 1;
-	while (n <= N_WORKERS) {
-		if (pthread_create(&threads[n], NULL, worker, (void *)(uintptr_t)n))
+	truth_open(&truth, N_FACTORS, columns, o.n);
+	start(&indexer, indexer_main, &o.random);
+	for (uint64_t i = 0; i < N_WORKERS; i++) {
+		workers[i] =
+			(struct worker){ .number = i + 1, .random = o.random ^ (i + 1) << 40, .n = o.n / N_WORKERS };
+		workers[i].took = calloc(workers[i].n + 1, sizeof *workers[i].took);
+		if (!workers[i].took) {
+			perror("calloc");
 			return 1;
-		n++;
+		}
+		start(&workers[i].id, worker_main, &workers[i]);
 	}
-	for (; seconds > 0; seconds--)
-		plant_sleep_us(1000000);
+	for (size_t i = 0; i < N_WORKERS; i++)
+		pthread_join(workers[i].id, NULL);
 	is_over = 1;
-	while (n-- > 0)
-		pthread_join(threads[n], NULL);
-	return 0;
+	pthread_join(indexer, NULL);
+	for (size_t i = 0; i < N_WORKERS; i++) {
+		for (size_t k = 0; k < workers[i].n; k++)
+			truth_add(&truth, workers[i].took[k]);
+		free(workers[i].took);
+	}
+	return truth_write(&truth, &answer);
 }

@@ -9,7 +9,8 @@ static NOINLINE void parse_field(struct request *q, int i)
 
 static NOINLINE void look_up(struct request *q)
 {
-	pthread_mutex_lock(&index_lock);
+	PLANT_CALL(q->waited, pthread_mutex_lock(&index_lock));
+	q->waited.low = q->waited.high;
 	q->fields[0]++;
 	pthread_mutex_unlock(&index_lock);
 }

@@ -50,6 +50,8 @@ static struct vprof_factor factor(struct fixture *f, size_t i, enum vprof_node_k
 				      .share = share,
 				      .share_low = share - 0.05,
 				      .share_high = share + 0.04,
+				      .if_constant = NAN,
+				      .together = NAN,
 				      .mean_ns = 1.21e6,
 				      .sd_ns = 2.58e6,
 				      .nodes = f->at[i],
@@ -354,6 +356,35 @@ static void chosen_ones_are_shown_beyond_the_top(void **state)
 	free(f.warnings[0]);
 }
 
+/* What would go, of a factor and with what the same function did for others; negative where the rest makes up for it.
+ */
+static void what_would_go_is_told(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make(&f);
+	f.factors[0].if_constant = 0.9;
+	f.factors[0].if_constant_low = 0.84;
+	f.factors[0].if_constant_high = 0.97;
+	f.factors[1].if_constant = -0.03;
+	f.factors[1].if_constant_low = f.factors[1].if_constant_high = NAN;
+	f.factors[2].counterpart = 4;
+	f.factors[2].together = 0.61;
+	f.factors[2].together_low = 0.5;
+	f.factors[2].together_high = 0.7;
+	f.factors[2].together_constant = 0.87;
+	f.factors[2].together_constant_low = 0.8;
+	f.factors[2].together_constant_high = 0.95;
+	text = render(&f, &(struct vprof_report_options){ .factors = 1 });
+	assert_has(text, "src/aof.c:1123 · if constant -90 % (-97 .. -84)");
+	assert_has(text, "r = 0.61 · if constant +3 %");
+	assert_has(text, "own and beneath waits 61 % (50 .. 70), if constant -87 % (-95 .. -80)");
+	free(text);
+	free(f.warnings[0]);
+}
+
 static void a_cost_beyond_the_noise_is_told(void **state)
 {
 	struct fixture f;
@@ -569,6 +600,7 @@ int main(void)
 		cmocka_unit_test(inconclusive_says_why_first),
 		cmocka_unit_test(views_keep_their_form),
 		cmocka_unit_test(views_say_what_is_lacking),
+		cmocka_unit_test(what_would_go_is_told),
 		cmocka_unit_test(a_cost_beyond_the_noise_is_told),
 		cmocka_unit_test(a_slowed_program_is_told_first),
 		cmocka_unit_test(closed_functions_are_told_with_their_bounds),
