@@ -108,48 +108,20 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 	}
 }
 
-/* Warning n, the last one, is to be read before any ranking. */
-static void put_first(struct vprof_results *r, size_t n)
-{
-	char *added;
-
-	if (r->n_warnings == n)
-		return;
-	added = r->warnings[n];
-	memmove(r->warnings + 1, r->warnings, n * sizeof *r->warnings);
-	r->warnings[0] = added;
-	r->n_warnings_first++;
-}
-
-/* Did windows make intervals slower than the cost of their records tells, and does no first line say so? */
-static int is_slower_inside(const struct vprof_results *r)
-{
-	return r->n_outside && r->n_complete && r->mean_ns - r->outside_mean_ns > 0.1 * r->outside_mean_ns;
-}
-
-static void warn_slower_inside(struct list *l)
-{
-	struct vprof_results *r = l->r;
-	size_t n = r->n_warnings;
-
-	if (!is_slower_inside(r))
-		return;
-	warn(l,
-	     "intervals took %.0f %% longer on average inside the recording windows than outside (%llu intervals), of which "
-	     "recording explains %.0f %% (%.0f .. %.0f %%). What else made them longer is not known: do not rely on shares of "
-	     "functions that are called often, and compare with a run of annotations only",
-	     100 * (r->mean_ns / r->outside_mean_ns - 1), LLU(r->n_outside), 100 * r->effect, 100 * r->effect_low,
-	     100 * r->effect_high);
-	if (!(r->effect >= VPROF_EFFECT_TOLD))
-		put_first(r, n);
-}
-
 static void warn_outside(struct list *l)
 {
 	const struct vprof_results *r = l->r;
 	double more = r->mean_ns / r->outside_mean_ns - 1;
 
-	if (r->n_outside && r->n_complete && more < -0.1)
+	if (!r->n_outside || !r->n_complete || fabs(r->outside_mean_ns - r->mean_ns) <= 0.1 * r->mean_ns)
+		return;
+	if (more > 0)
+		warn(l,
+		     "intervals took %.0f %% longer on average inside the recording windows than outside (%llu "
+		     "intervals): probe overhead, or a changing load. Shares of frequently called functions may be "
+		     "too large",
+		     100 * more, LLU(r->n_outside));
+	else
 		warn(l,
 		     "intervals took %.0f %% less time on average inside the recording windows than outside (%llu "
 		     "intervals): the load changed, or slow intervals are too rare for the windows. A longer run sees "
@@ -384,7 +356,7 @@ static void warn_coarse(struct list *l)
 static void warn_sliver(struct list *l)
 {
 	struct vprof_results *r = l->r;
-	char busy[64] = "";
+	char busy[64] = "", *added;
 	size_t n = r->n_warnings;
 
 	if (r->inconclusive || !vprof_load_share_is_sliver(r))
@@ -396,7 +368,12 @@ static void warn_sliver(struct list *l)
 	     "the intervals cover %.2g %% of the run's time (%llu in %.2g s)%s. If the load kept it busy, these are not its "
 	     "requests, and the ranking is not about them: check where they begin and end (docs/annotations.md)",
 	     100 * r->covered_share, LLU(vprof_results_n_all(r) + r->n_outside), r->duration_ns * 1e-9, busy);
-	put_first(r, n);
+	if (r->n_warnings == n)
+		return;
+	added = r->warnings[n];
+	memmove(r->warnings + 1, r->warnings, n * sizeof *r->warnings);
+	r->warnings[0] = added;
+	r->n_warnings_first = 1;
 }
 
 int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err)
@@ -417,10 +394,8 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 	}
 	warn_changed(&l, f->changed);
 	warn_damaged(&l, f->changed);
-	if (r->n_complete) {
-		warn_slower_inside(&l);
+	if (r->n_complete)
 		warn_sliver(&l);
-	}
 	if (l.ret)
 		vprof_error_set(err, l.ret, "not enough memory for the warnings");
 	return l.ret;

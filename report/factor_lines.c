@@ -303,8 +303,9 @@ static void add_constant(struct vprof_text *t, double x, double low, double high
 	add_bounds(t, -high, -low);
 }
 
-/* What would go with the factor; and with what the same function did for others who were waited for, or for its own. */
-static void add_what_would_go(const struct vprof_factor *f, struct vprof_text *line)
+/* What would go with the factor; and, at the first of both, with what the same function did in the interval and in
+ * others while that waited. */
+static void add_what_would_go(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
 
@@ -313,7 +314,8 @@ static void add_what_would_go(const struct vprof_factor *f, struct vprof_text *l
 		vprof_format_item(line, t.s);
 	}
 	vprof_text_clear(&t);
-	if (f->counterpart && isfinite(f->together)) {
+	if (f->counterpart && f < &r->factors[f->counterpart - 1] && isfinite(f->together) &&
+	    isfinite(f->together_constant)) {
 		vprof_text_addf(&t, "own and beneath waits %s", vprof_format_percent(f->together).s);
 		add_bounds(&t, f->together_low, f->together_high);
 		vprof_text_add(&t, ", ");
@@ -343,7 +345,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		else
 			vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);
 	}
-	add_what_would_go(f, line);
+	add_what_would_go(r, f, line);
 	if (f->is_blame && n) {
 		vprof_format_item(line, "others' work ");
 		add_path(r, &r->nodes[n->parent], 1, 1, 0, line);
@@ -399,7 +401,7 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 		vprof_text_add(&line, "move together");
 		if (isfinite(f->r) && fabs(f->r) <= 1.0000001)
 			vprof_text_addf(&line, ", r = %.2f", f->r);
-		add_what_would_go(f, &line);
+		add_what_would_go(r, f, &line);
 		if (f->can_break_down)
 			vprof_format_item(&line, "can be broken down");
 	} else {

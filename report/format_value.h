@@ -14,8 +14,8 @@ struct vprof_value {
 
 struct vprof_value vprof_format_duration(double ns);   /* "1.92 ms"; "-" when not finite */
 struct vprof_value vprof_format_percent(double share); /* 0.713 -> "71 %"; "0.4 %" when small; "-" when not finite */
-struct vprof_value
-vprof_format_change(double share); /* of the variance, that would go: 0.95 -> "-95 %", -0.03 -> "+3 %" */
+/* A share that would go, as the change of the variance: 0.95 -> "-95 %", -0.03 -> "+3 %". */
+struct vprof_value vprof_format_change(double share);
 struct vprof_value vprof_format_at_most(double share); /* the same, rounded up: for an upper bound */
 struct vprof_value vprof_format_count(uint64_t n);     /* "41,190" */
 struct vprof_value vprof_format_bytes(uint64_t n);     /* "1.2 GB", "412 MB", "3 kB" */

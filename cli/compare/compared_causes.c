@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/results/results_json.h"
@@ -20,22 +21,23 @@ static const struct vprof_cause *find(const struct vprof_results *r, const char 
 	return NULL;
 }
 
-/* The cause's mean variance over the side's runs that have it, *n of them; NaN: none has. */
-static double variance_of(const struct vprof_compared_side *side, const char *key, size_t *n_runs)
+/* The cause's variance in each of the side's runs that have it, ns2[*n] unless NULL, and their mean; NaN: none has. */
+static double take_variances(double *ns2, const struct vprof_compared_side *side, const char *key, size_t *n)
 {
 	double sum = 0;
-	size_t n = 0;
 
+	*n = 0;
 	for (size_t k = 0; k < side->n; k++) {
 		const struct vprof_cause *c = find(side->runs[k], key);
 
-		if (c) {
-			sum += c->sd_ns * c->sd_ns;
-			n++;
-		}
+		if (!c)
+			continue;
+		if (ns2)
+			ns2[*n] = c->sd_ns * c->sd_ns;
+		sum += c->sd_ns * c->sd_ns;
+		++*n;
 	}
-	*n_runs = n;
-	return n ? sum / (double)n : NAN;
+	return *n ? sum / (double)*n : NAN;
 }
 
 struct compared_cause {
@@ -43,56 +45,84 @@ struct compared_cause {
 	const struct vprof_cause *cause;
 	double base_ns, new_ns; /* standard deviations */
 	double change;		/* of its variance, as a share of the base's; NaN: a run lacks it */
+	double low, high;	/* 95 % bounds from runs, of this cause by itself; NaN with single runs */
 };
+
+/* `ns2`: room for a variance of each run of both sides; NULL: there are no bounds. */
+static struct compared_cause compare_cause(const struct vprof_comparison *c, const struct vprof_results *r,
+					   const struct vprof_cause *cause, double *ns2)
+{
+	const struct vprof_compared_side *a = &c->sides[0], *b = &c->sides[1];
+	double total = vprof_compared_side_variance(a), base, new, half = NAN;
+	struct compared_cause x = { .r = r, .cause = cause, .change = NAN, .low = NAN, .high = NAN };
+	size_t n_base, n_new;
+
+	base = take_variances(ns2, a, cause->key, &n_base);
+	new = take_variances(ns2 ? ns2 + a->n : NULL, b, cause->key, &n_new);
+	x.base_ns = sqrt(base);
+	x.new_ns = sqrt(new);
+	if (n_base != a->n || n_new != b->n)
+		return x;
+	if (ns2)
+		half = vprof_runs_half_width(ns2, a->n, ns2 + a->n, b->n, c->is_in_turn, VPROF_COMPARE_PART_ERROR) /
+		       total;
+	x.change = (new - base) / total;
+	x.low = x.change - half;
+	x.high = x.change + half;
+	return x;
+}
 
 /* Calls `take` for each cause of either side once, in the order of the runs. */
 static void each_cause(const struct vprof_comparison *c, void (*take)(const struct compared_cause *, void *), void *arg)
 {
-	const struct vprof_compared_side *a = &c->sides[0], *b = &c->sides[1];
-	double total = vprof_compared_side_variance(a);
+	double *ns2 = calloc(c->sides[0].n + c->sides[1].n, sizeof *ns2);
 
 	for (size_t s = 0; s < 2; s++)
 		for (size_t k = 0; k < c->sides[s].n; k++) {
 			const struct vprof_results *r = c->sides[s].runs[k];
 
 			for (size_t i = 0; i < r->n_causes; i++) {
-				const char *key = r->causes[i].key;
-				size_t n_base, n_new;
-				double base = variance_of(a, key, &n_base), new = variance_of(b, key, &n_new);
-				double change = n_base == a->n && n_new == b->n ? (new - base) / total : NAN;
-				int is_met = s == 1 && isfinite(base);
+				struct compared_cause x = compare_cause(c, r, &r->causes[i], ns2);
+				int is_met = s == 1 && isfinite(x.base_ns);
 
 				for (size_t before = 0; before < k && !is_met; before++)
-					is_met = find(c->sides[s].runs[before], key) != NULL;
+					is_met = find(c->sides[s].runs[before], r->causes[i].key) != NULL;
 				if (!is_met && (r->causes[i].share >= SHOWN || r->causes[i].if_constant >= SHOWN))
-					take(&(struct compared_cause){ r, &r->causes[i], sqrt(base), sqrt(new),
-								       change },
-					     arg);
+					take(&x, arg);
 			}
 		}
+	free(ns2);
 }
+
+enum { VARIANCE_COLUMNS = 14, BOUNDS_COLUMNS = 14 };
 
 struct printing {
 	size_t top, shown;
+	int variance_columns;
 };
 
 static void print_one(const struct compared_cause *x, void *arg)
 {
 	struct printing *p = arg;
 	struct vprof_text sentence = VPROF_TEXT_INIT, line = VPROF_TEXT_INIT;
-	char change[48] = "";
+	char change[96] = "";
+	int has_bounds = isfinite(x->low) && fabs(x->low) < 1e6 && fabs(x->high) < 1e6;
 
 	if (p->shown++ >= p->top)
 		return;
 	if (p->shown == 1)
-		printf("\n%-12s%-14s%-14s%s\n", "sd base", "sd new", "variance", "cause");
+		printf("\n%-12s%-14s%-*s%s\n", "sd base", "sd new", p->variance_columns,
+		       p->variance_columns > VARIANCE_COLUMNS ? "variance of base, 95 %" : "variance", "cause");
 	if (isfinite(x->change))
 		snprintf(change, sizeof change, "%+.3g %%", 100 * x->change);
+	if (has_bounds)
+		snprintf(change + strlen(change), sizeof change - strlen(change), " (%+.3g .. %+.3g)", 100 * x->low,
+			 100 * x->high);
 	vprof_report_cause_sentence(x->r, x->cause, &sentence);
 	vprof_text_addf(&line, "%-12s", isnan(x->base_ns) ? "no cause" : vprof_format_duration(x->base_ns).s);
 	vprof_text_addf(&line, "%-14s", isnan(x->new_ns) ? "no cause" : vprof_format_duration(x->new_ns).s);
-	vprof_text_addf(&line, "%-14s", change);
-	vprof_format_wrap(&line, sentence.s, 40, 12, COLUMNS);
+	vprof_text_addf(&line, "%-*s", p->variance_columns, change);
+	vprof_format_wrap(&line, sentence.s, 26 + (size_t)p->variance_columns, 12, COLUMNS);
 	fputs(line.s, stdout);
 	vprof_text_release(&line);
 	vprof_text_release(&sentence);
@@ -100,8 +130,10 @@ static void print_one(const struct compared_cause *x, void *arg)
 
 void vprof_compared_causes_print(const struct vprof_comparison *c, size_t top)
 {
-	struct printing p = { .top = top };
+	struct printing p = { .top = top, .variance_columns = VARIANCE_COLUMNS };
 
+	if (vprof_comparison_has_runs(c))
+		p.variance_columns += BOUNDS_COLUMNS;
 	each_cause(c, print_one, &p);
 }
 
@@ -117,6 +149,8 @@ static void add_one(const struct compared_cause *x, void *arg)
 	vprof_json_add_number(o, "base_sd_ns", x->base_ns);
 	vprof_json_add_number(o, "new_sd_ns", x->new_ns);
 	vprof_json_add_number(o, "change", x->change);
+	vprof_json_add_number(o, "low", x->low);
+	vprof_json_add_number(o, "high", x->high);
 	cJSON_AddItemToArray(arg, o);
 	vprof_text_release(&sentence);
 }

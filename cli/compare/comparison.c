@@ -7,8 +7,6 @@
 
 #include "cli/command.h"
 
-#define FACTOR_ERROR 0.05
-
 const char *const vprof_change_verdict_words[] = { "passes", "fails", "inconclusive" };
 
 int vprof_comparison_has_runs(const struct vprof_comparison *c)
@@ -148,7 +146,7 @@ static struct vprof_factor_change change_of(const struct vprof_comparison *c, co
 	f.base_ns = sqrt(from);
 	f.new_ns = sqrt(to);
 	f.change = total > 0 ? (to - from) / total : NAN;
-	half = vprof_runs_half_width(room, a->n, room + a->n, b->n, c->is_in_turn, FACTOR_ERROR) / total;
+	half = vprof_runs_half_width(room, a->n, room + a->n, b->n, c->is_in_turn, VPROF_COMPARE_PART_ERROR) / total;
 	f.low = f.change - half;
 	f.high = f.change + half;
 	return f;

@@ -29,6 +29,8 @@ struct vprof_compared_side {
 	char label[80];		      /* the commit that it is of; "": none */
 };
 
+#define VPROF_COMPARE_PART_ERROR 0.05 /* of the bounds of a factor or cause, by itself */
+
 struct vprof_factor_change {
 	const char *name, *key;
 	int is_blame;

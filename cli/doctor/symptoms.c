@@ -151,8 +151,7 @@ static int seen_overhead(const struct vprof_evidence *e, char *detail, size_t si
 
 	return r && r->baseline_mean_ns > 0 && r->mean_ns > (1 + OVERHEAD) * r->baseline_mean_ns &&
 	       !(r->mean_low < r->baseline_high) &&
-	       say(detail, size,
-		   "intervals took %.0f %% longer than in the baseline; the cost of its records explains %.0f %%",
+	       say(detail, size, "intervals took %.0f %% longer than in the baseline; recording explains about %.0f %%",
 		   100 * (r->mean_ns / r->baseline_mean_ns - 1), 100 * r->probe_ns / r->baseline_mean_ns);
 }
 

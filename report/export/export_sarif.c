@@ -122,6 +122,10 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * f->share_low,
 				100 * f->share_high);
 	add_constant(&t, f->if_constant, f->if_constant_low, f->if_constant_high);
+	if (f->counterpart && isfinite(f->together)) {
+		vprof_text_addf(&t, "; own and beneath waits %.1f %%", 100 * f->together);
+		add_constant(&t, f->together_constant, f->together_constant_low, f->together_constant_high);
+	}
 	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3,
 			f->sd_ns / 1e3);
 	if (f->blocked_share >= 0.005)
@@ -201,6 +205,8 @@ static void put_factor(FILE *to, const struct vprof_results *r, size_t index)
 					  { "ifConstant", f->if_constant },
 					  { "ifConstantLow", f->if_constant_low },
 					  { "ifConstantHigh", f->if_constant_high },
+					  { "together", f->counterpart ? f->together : NAN },
+					  { "togetherConstant", f->counterpart ? f->together_constant : NAN },
 					  { "meanNs", f->mean_ns },
 					  { "sdNs", f->sd_ns },
 					  { "score", f->score },

@@ -8,6 +8,7 @@ function verdictBadge(v) {
 /* "96 … 98 %", or nothing when no bounds were estimated. */
 const rangeOf = (low, high) => finite(low) && finite(high) ? ` ${percent(low).replace(" %", "")} … ${percent(high)}` : "";
 /* The change of the variance: "-95 %". */
+const inBrackets = (low, high) => finite(low) && finite(high) ? ` (${rangeOf(low, high).trim()})` : "";
 const changeOf = x => !finite(x) ? "-" : (x > 0 ? "-" : x < 0 ? "+" : "") + percent(Math.abs(x));
 const isTier = s => s && s.kind === "wait" && s.name.startsWith("tier "); /* without probes */
 function splitsOf(c) {
@@ -123,11 +124,11 @@ function says(f) {
 	if (f.kind === "covariance")
 		list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
 	if (finite(f.if_constant))
-		list.push(`if constant ${changeOf(f.if_constant)}${rangeOf(minus(f.if_constant_high), minus(f.if_constant_low))}`);
-	if (f.counterpart && finite(f.together))
-		list.push(`own and beneath waits ${percent(f.together)}${rangeOf(f.together_low, f.together_high)}, ` +
+		list.push(`if constant ${changeOf(f.if_constant)}${inBrackets(minus(f.if_constant_high), minus(f.if_constant_low))}`);
+	if (f.counterpart > f.id + 1 && finite(f.together))
+		list.push(`own and beneath waits ${percent(f.together)}${inBrackets(f.together_low, f.together_high)}, ` +
 			`if constant ${changeOf(f.together_constant)}` +
-			rangeOf(minus(f.together_constant_high), minus(f.together_constant_low)));
+			inBrackets(minus(f.together_constant_high), minus(f.together_constant_low)));
 	if (f.is_blame) list.push("run by others while the interval waited");
 	if (f.knot) list.push(`in the knot ${cut(f.knot, 120)}`);
 	for (const [name, share] of statesOf(f, "_share")) if (share >= 0.005) list.push(`${name} ${percent(share)}`);

@@ -34,6 +34,7 @@ struct part {
 
 struct request {
 	double own[PARTS_MAX]; /* ns; a wait's own time is what nobody explains */
+	double held;	       /* ns for which a lock's holder had been in its call when the wait began */
 	double pause;	       /* ns between the request before and this one */
 	double calls[CALLS_MAX];
 	size_t n_calls;

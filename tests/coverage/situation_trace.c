@@ -13,6 +13,7 @@ struct writer {
 	struct hand_thread *server, *other; /* other: a lock's holder, or the dispatcher */
 	struct hand_thread *processor;	    /* the server's; NULL: no switches are recorded */
 	uint64_t number;		    /* of the request */
+	uint64_t other_end;		    /* of its last call */
 };
 
 static uint64_t ticks(double ns)
@@ -24,14 +25,17 @@ static uint64_t write_part(struct writer *w, const struct request *r, size_t par
 
 static uint64_t write_wait(struct writer *w, const struct request *r, size_t part, uint64_t t)
 {
-	uint64_t at = t, end;
+	uint64_t at = t, end, begin = t - ticks(r->held);
 
+	if (t - w->other_end < ticks(r->held))
+		begin = w->other_end;
 	for (size_t i = part + 1; i < w->of->n_parts; i++)
 		if (w->of->parts[i].parent == (int)part) {
 			end = at + ticks(r->own[i]);
-			if (end > at)
-				hand_call(w->other, F(w->of->parts[i].function), at, end);
-			at = end;
+			if (end == at)
+				continue;
+			hand_call(w->other, F(w->of->parts[i].function), begin, end);
+			w->other_end = begin = at = end;
 		}
 	if (at == t)
 		return t;

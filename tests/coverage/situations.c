@@ -195,10 +195,11 @@ static void draw_long_holder(struct stream *s, struct request *r)
 	r->own[EXECUTE] = between(s, 5000, 25000);
 	r->pause = 200000 + exponential(s, 10000);
 	if (uniform(s) < 0.05) {
-		double left = between(s, 0, 10000000), flush = 3000000;
+		double all = 10000000, left = between(s, 0, all), flush = 3000000;
 
 		r->own[COMPACT] = left > flush ? left - flush : 0;
 		r->own[FLUSH] = left > flush ? flush : left;
+		r->held = left > flush ? all - left : flush - left;
 	}
 }
 
@@ -245,7 +246,7 @@ static void draw_hot(struct stream *s, struct request *r)
 		r->own[3] += r->calls[i];
 }
 
-/* parse (f2), match (f3), while which a rival on the same CPU may run */
+/* parse (f2), match (f3), during which a rival on the same CPU may run */
 static const struct part rivalled[] = {
 	{ PART_FUNCTION, -1, 1 },
 	{ PART_FUNCTION, 0, 2 },
@@ -255,7 +256,7 @@ static const struct part rivalled[] = {
 #define SLICE_NS 3000000.0 /* after which the other one of two that want the CPU has it */
 
 /* The rival sleeps, then wants the CPU for some milliseconds, and has it at once; then they take turns until it is
- * done. backlog: what it still wants; level: when the server has run for so long, it has its next turn. */
+ * done. backlog: what it still wants; level: what the server has of the CPU until its next turn. */
 static void draw_preempted(struct stream *s, struct request *r)
 {
 	double left = between(s, 1400000, 1600000);

@@ -9,7 +9,8 @@
  * - a factor that is planted, or has a tenth of the variance, must have been measured;
  * - what would go if a factor were constant, of each and of the pairs, lies within the account's bounds; likewise of a
  *   function's own work together with that beneath waits;
- * - every planted factor is named by a cause; and the causes are ordered as the account says, but for the scheduler's;
+ * - every planted factor is named by a cause; the causes are ordered as the account says, but for the scheduler's, and
+ * the first of the others is a planted one, unless the account has something that may be larger;
  * - factors are ranked as the account's shares say, wherever its bounds tell two of them apart: what is left is a tie;
  * - nothing else takes a share worth mentioning itself, but what the kernel (preempted) or other threads (blame) did;
  * - where the account has them: the preempted part of the mean latency; figures of other views;
@@ -18,30 +19,25 @@
  * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program was preempted between two
  * of its readings so often or for so long that its account tells too little: by the account alone.
  */
-#include <cjson/cJSON.h>
+#include "check_truth.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* of the variance: both accounts read the same counter, each some nanoseconds apart from the other */
-#define RESOLUTION 0.005
 /* of a mean: the same, and the ticks' length by two calibrations */
 #define MEAN_RESOLUTION 0.005
 /* of the mean latency: an interrupt that wakes the next thread is partly charged to that */
 #define PREEMPTED_TOLERANCE 0.02
 #define SURELY_MEASURED 0.1 /* the drill-down ends when nothing of this share is left to break down */
-#define WORTH_MENTIONING 0.02
-#define MAX_DEPTH 20
-#define TELLING 0.1 /* of the variance: bounds wider than this to either side tell too little */
+#define TELLING 0.1	    /* of the variance: bounds wider than this to either side tell too little */
 #define SHOWN 8
 
 static int bad;
 
-static void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static void complain(const char *fmt, ...)
+void complain(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -82,14 +78,14 @@ static cJSON *read_json(const char *path)
 	return json;
 }
 
-static const char *text_of(const cJSON *object, const char *key)
+const char *text_of(const cJSON *object, const char *key)
 {
 	const char *s = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
 
 	return s ? s : "";
 }
 
-static double number_of(const cJSON *object, const char *key)
+double number_of(const cJSON *object, const char *key)
 {
 	const cJSON *n = cJSON_GetObjectItem(object, key);
 
@@ -97,7 +93,7 @@ static double number_of(const cJSON *object, const char *key)
 }
 
 /* true, or a number other than 0 */
-static int is_set(const cJSON *object, const char *key)
+int is_set(const cJSON *object, const char *key)
 {
 	const cJSON *item = cJSON_GetObjectItem(object, key);
 
@@ -153,13 +149,13 @@ static const cJSON *factor_of(const cJSON *results, const cJSON *entry)
 }
 
 /* What the kernel would have to tell, and does not. */
-static int is_unknown(const cJSON *results, const cJSON *entry)
+int is_unknown(const cJSON *results, const cJSON *entry)
 {
 	return is_set(entry, "is_preempted") && *text_of(results, "no_switches");
 }
 
 /* For messages: a name, or a pair's two. */
-static const char *title(const cJSON *entry)
+const char *title(const cJSON *entry)
 {
 	static char text[256];
 	const cJSON *name = cJSON_GetObjectItem(entry, "factor");
@@ -446,177 +442,6 @@ static void check_order(const cJSON *truth, const cJSON *results)
 		for (after = before->next; after; after = after->next)
 			check_two(truth, results, before, after);
 	}
-}
-
-static int is_named(const cJSON *list, const char *name)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		if (!strcmp(text_of(item, "name"), name))
-			return 1;
-	}
-	return 0;
-}
-
-/* Is it the cause's end, on the way to it, or what it consists of? */
-static int names(const cJSON *cause, const char *name)
-{
-	return !strcmp(text_of(cause, "name"), name) || is_named(cJSON_GetObjectItem(cause, "steps"), name) ||
-	       is_named(cJSON_GetObjectItem(cause, "splits"), name);
-}
-
-/* The entry that tells what would go if this cause were constant: it ends in the function, wherever that ran, and
- * consists of nothing but the function's own code, which is all of it. */
-static const cJSON *entry_of_cause(const cJSON *truth, const cJSON *cause)
-{
-	const cJSON *splits = cJSON_GetObjectItem(cause, "splits"), *entry, *found = NULL;
-
-	if (strcmp(text_of(cause, "kind"), "work") != 0 || cJSON_GetArraySize(splits) != 1 ||
-	    strcmp(text_of(cJSON_GetArrayItem(splits, 0), "kind"), "body") != 0)
-		return NULL;
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(entry, "factor"));
-
-		if (name && !strcmp(name, text_of(cause, "name")) && !is_set(entry, "has_parts"))
-			found = entry;
-	}
-	return found;
-}
-
-/* Preempted time is no part of such a cause, so the account's bounds are of the time for which the thread surely had
- * the CPU, and of all. */
-static void check_cause_order(const cJSON *truth, const cJSON *results)
-{
-	const cJSON *before, *after;
-	char name[256];
-
-	cJSON_ArrayForEach(before, cJSON_GetObjectItem(results, "causes"))
-	{
-		const cJSON *x = entry_of_cause(truth, before);
-		double most = number_of(x, "cause_high");
-
-		for (after = before->next; x && after; after = after->next) {
-			const cJSON *y = entry_of_cause(truth, after);
-
-			if (!y || most + RESOLUTION >= number_of(y, "cause_low") - RESOLUTION)
-				continue;
-			snprintf(name, sizeof name, "%s", title(x));
-			complain("cause %s comes before %s, but at most %.3f would go, of the other at least %.3f",
-				 name, title(y), most, number_of(y, "cause_low"));
-		}
-	}
-}
-
-/* Where a cause may end above a planted one that others did: at a wait of which more is neither the planted one's nor
- * that of the work around it, as when those whom the wait is for wait for a CPU themselves. NULL: nowhere. */
-static const char *ends_above(const cJSON *truth, const cJSON *planted)
-{
-	const cJSON *inner = planted, *entry, *outer;
-
-	for (int depth = 0; inner && is_set(inner, "is_blame") && depth < MAX_DEPTH; depth++, inner = outer) {
-		outer = NULL;
-		cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-		{
-			if (!strcmp(text_of(entry, "factor"), text_of(inner, "beneath")))
-				outer = entry;
-		}
-		if (outer && is_set(outer, "is_wait") && number_of(outer, "low") > 2 * number_of(inner, "high"))
-			return text_of(outer, "factor");
-	}
-	return NULL;
-}
-
-/* What the machine did to calls that nobody timed is undivided between a hot function and its caller: the account has
- * it where its kernel does not, as when a hypervisor takes the processor away. */
-static double undivided_by_machine(const cJSON *truth)
-{
-	const cJSON *entry;
-	double sum = 0;
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		if (is_set(entry, "is_sampled"))
-			sum += number_of(entry, "undivided_high");
-	}
-	return sum;
-}
-
-/* Does this cause end at a planted one, or pass through it? */
-static int is_planted_cause(const cJSON *truth, const cJSON *cause)
-{
-	const cJSON *entry;
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		const char *above = ends_above(truth, entry);
-
-		if (is_set(entry, "is_planted") &&
-		    (names(cause, text_of(entry, "factor")) || (above && names(cause, above))))
-			return 1;
-	}
-	return 0;
-}
-
-/* What would go at most, by the account, of what a cause ends at; where the account does not have that: of all that is
- * in none of its columns. */
-static double most_of(const cJSON *truth, const cJSON *cause)
-{
-	const cJSON *entry;
-	double most = -1;
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		if (!strcmp(text_of(entry, "factor"), text_of(cause, "name")))
-			most = fmax(most, number_of(entry, "cause_high"));
-	}
-	return most < 0 ? number_of(truth, "elsewhere_high") + undivided_by_machine(truth) : most;
-}
-
-/* The first cause is a planted one, unless the scheduler, or something that the program did as well, makes more of a
- * difference. */
-static void check_first_cause(const cJSON *truth, const cJSON *results)
-{
-	const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(results, "causes"), 0), *entry;
-	double planted = 0;
-
-	while (first && !strcmp(text_of(first, "kind"), "preempted"))
-		first = first->next;
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		if (is_set(entry, "is_planted") && !is_set(entry, "is_sampled") && !is_unknown(results, entry))
-			planted = fmax(planted, number_of(entry, "cause_low"));
-	}
-	if (!first || planted < number_of(results, "threshold") + WORTH_MENTIONING || is_planted_cause(truth, first))
-		return;
-	if (most_of(truth, first) + RESOLUTION < planted - RESOLUTION)
-		complain("the first cause is %s, but at most %.3f would go with it, and %.3f with a planted one",
-			 text_of(first, "name"), most_of(truth, first), planted);
-}
-
-/* The planted cause is a cause, and comes first. */
-static void check_causes(const cJSON *truth, const cJSON *results)
-{
-	const cJSON *causes = cJSON_GetObjectItem(results, "causes"), *entry, *cause;
-	double threshold = number_of(results, "threshold");
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(entry, "factor"));
-		const char *above = ends_above(truth, entry);
-		int is_there = 0;
-
-		if (!is_set(entry, "is_planted") || is_set(entry, "is_sampled") || is_unknown(results, entry) ||
-		    number_of(entry, "on_cpu_low") < threshold + WORTH_MENTIONING + RESOLUTION)
-			continue;
-		cJSON_ArrayForEach(cause, causes) is_there |= names(cause, name) || (above && names(cause, above));
-		if (!is_there)
-			complain("no cause names %s", name);
-	}
-	check_cause_order(truth, results);
-	check_first_cause(truth, results);
 }
 
 /* How far the bounds of what the program itself measured are apart at most, half of it. */

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		workers[i].took = calloc(workers[i].n + 1, sizeof *workers[i].took);
 		if (!workers[i].took) {
 			perror("calloc");
-			return 1;
+			exit(1);
 		}
 		start(&workers[i].id, worker_main, &workers[i]);
 	}
