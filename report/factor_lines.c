@@ -304,7 +304,7 @@ static void add_constant(struct vprof_text *t, double x, double low, double high
 }
 
 /* What would go with the factor; and, at the first of both, with what the same function did in the interval and in
- * others while that waited. */
+ * other threads while that waited for them. */
 static void add_what_would_go(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;

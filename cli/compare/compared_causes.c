@@ -48,6 +48,12 @@ struct compared_cause {
 	double low, high;	/* 95 % bounds from runs, of this cause by itself; NaN with single runs */
 };
 
+/* Does each side have several runs, so that it is known how they differ? */
+static int has_bounds(const struct vprof_comparison *c)
+{
+	return c->sides[0].n >= VPROF_COMPARE_RUNS_MIN && c->sides[1].n >= VPROF_COMPARE_RUNS_MIN;
+}
+
 /* `ns2`: room for a variance of each run of both sides; NULL: there are no bounds. */
 static struct compared_cause compare_cause(const struct vprof_comparison *c, const struct vprof_results *r,
 					   const struct vprof_cause *cause, double *ns2)
@@ -61,15 +67,27 @@ static struct compared_cause compare_cause(const struct vprof_comparison *c, con
 	new = take_variances(ns2 ? ns2 + a->n : NULL, b, cause->key, &n_new);
 	x.base_ns = sqrt(base);
 	x.new_ns = sqrt(new);
-	if (n_base != a->n || n_new != b->n)
+	if (n_base != a->n || n_new != b->n || !(total > 0))
 		return x;
-	if (ns2)
+	if (ns2 && has_bounds(c))
 		half = vprof_runs_half_width(ns2, a->n, ns2 + a->n, b->n, c->is_in_turn, VPROF_COMPARE_PART_ERROR) /
 		       total;
 	x.change = (new - base) / total;
 	x.low = x.change - half;
 	x.high = x.change + half;
 	return x;
+}
+
+/* Is it told of an earlier run: of the base's, or before run k of the same side? */
+static int is_met(const struct vprof_comparison *c, size_t side, size_t k, const char *key)
+{
+	for (size_t before = 0; side == 1 && before < c->sides[0].n; before++)
+		if (find(c->sides[0].runs[before], key))
+			return 1;
+	for (size_t before = 0; before < k; before++)
+		if (find(c->sides[side].runs[before], key))
+			return 1;
+	return 0;
 }
 
 /* Calls `take` for each cause of either side once, in the order of the runs. */
@@ -82,47 +100,45 @@ static void each_cause(const struct vprof_comparison *c, void (*take)(const stru
 			const struct vprof_results *r = c->sides[s].runs[k];
 
 			for (size_t i = 0; i < r->n_causes; i++) {
-				struct compared_cause x = compare_cause(c, r, &r->causes[i], ns2);
-				int is_met = s == 1 && isfinite(x.base_ns);
+				const struct vprof_cause *cause = &r->causes[i];
+				struct compared_cause x;
 
-				for (size_t before = 0; before < k && !is_met; before++)
-					is_met = find(c->sides[s].runs[before], r->causes[i].key) != NULL;
-				if (!is_met && (r->causes[i].share >= SHOWN || r->causes[i].if_constant >= SHOWN))
-					take(&x, arg);
+				if ((cause->share < SHOWN && cause->if_constant < SHOWN) || is_met(c, s, k, cause->key))
+					continue;
+				x = compare_cause(c, r, cause, ns2);
+				take(&x, arg);
 			}
 		}
 	free(ns2);
 }
 
-enum { VARIANCE_COLUMNS = 14, BOUNDS_COLUMNS = 14 };
-
 struct printing {
 	size_t top, shown;
-	int variance_columns;
+	int has_bounds;
 };
 
 static void print_one(const struct compared_cause *x, void *arg)
 {
 	struct printing *p = arg;
 	struct vprof_text sentence = VPROF_TEXT_INIT, line = VPROF_TEXT_INIT;
-	char change[96] = "";
-	int has_bounds = isfinite(x->low) && fabs(x->low) < 1e6 && fabs(x->high) < 1e6;
+	char change[32] = "", bounds[72] = "";
 
 	if (p->shown++ >= p->top)
 		return;
 	if (p->shown == 1)
-		printf("\n%-12s%-14s%-*s%s\n", "sd base", "sd new", p->variance_columns,
-		       p->variance_columns > VARIANCE_COLUMNS ? "variance of base, 95 %" : "variance", "cause");
+		printf("\n%-12s%-14s%-14s%s%s\n", "sd base", "sd new", "variance",
+		       p->has_bounds ? "of base, 95 %       " : "", "cause");
 	if (isfinite(x->change))
-		snprintf(change, sizeof change, "%+.3g %%", 100 * x->change);
-	if (has_bounds)
-		snprintf(change + strlen(change), sizeof change - strlen(change), " (%+.3g .. %+.3g)", 100 * x->low,
-			 100 * x->high);
+		vprof_compared_percent(change, sizeof change, x->change);
+	if (isfinite(x->low))
+		vprof_compared_bounds(bounds, sizeof bounds, x->low, x->high);
 	vprof_report_cause_sentence(x->r, x->cause, &sentence);
 	vprof_text_addf(&line, "%-12s", isnan(x->base_ns) ? "no cause" : vprof_format_duration(x->base_ns).s);
 	vprof_text_addf(&line, "%-14s", isnan(x->new_ns) ? "no cause" : vprof_format_duration(x->new_ns).s);
-	vprof_text_addf(&line, "%-*s", p->variance_columns, change);
-	vprof_format_wrap(&line, sentence.s, 26 + (size_t)p->variance_columns, 12, COLUMNS);
+	vprof_text_addf(&line, "%-13s ", change);
+	if (p->has_bounds)
+		vprof_text_addf(&line, "%-19s ", bounds);
+	vprof_format_wrap(&line, sentence.s, vprof_format_columns(line.s), 12, COLUMNS);
 	fputs(line.s, stdout);
 	vprof_text_release(&line);
 	vprof_text_release(&sentence);
@@ -130,10 +146,8 @@ static void print_one(const struct compared_cause *x, void *arg)
 
 void vprof_compared_causes_print(const struct vprof_comparison *c, size_t top)
 {
-	struct printing p = { .top = top, .variance_columns = VARIANCE_COLUMNS };
+	struct printing p = { .top = top, .has_bounds = has_bounds(c) };
 
-	if (vprof_comparison_has_runs(c))
-		p.variance_columns += BOUNDS_COLUMNS;
 	each_cause(c, print_one, &p);
 }
 

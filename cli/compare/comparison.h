@@ -82,6 +82,10 @@ int vprof_comparison_status(const struct vprof_comparison *c);
 enum vprof_verdict_of_change vprof_comparison_verdict(const struct vprof_comparison *c, size_t condition);
 extern const char *const vprof_change_verdict_words[];
 
+/* Cells of its tables: "+3.1 %", "x 12", "-"; "-4 % .. +2 %". */
+void vprof_compared_percent(char *text, size_t size, double share);
+void vprof_compared_bounds(char *text, size_t size, double low, double high);
+
 /* touched: lines about the commits between both sides (commits.h), or NULL. */
 void vprof_comparison_print(const struct vprof_comparison *c, size_t top, const char *touched);
 int vprof_comparison_print_json(const struct vprof_comparison *c, const char *touched, struct vprof_error *err);

@@ -11,7 +11,7 @@
 #include "report/format_value.h"
 
 /* From ten times on as a factor. Bounds of an estimate from few runs may be astronomical: these say only "far more". */
-static void print_signed_percent(char *text, size_t size, double share)
+void vprof_compared_percent(char *text, size_t size, double share)
 {
 	if (!isfinite(share))
 		snprintf(text, size, "-");
@@ -23,12 +23,12 @@ static void print_signed_percent(char *text, size_t size, double share)
 		snprintf(text, size, "%+.*f %%", fabs(share) < 0.0995 ? 1 : 0, share * 100);
 }
 
-static void print_bounds(char *text, size_t size, double low, double high)
+void vprof_compared_bounds(char *text, size_t size, double low, double high)
 {
 	char a[32], b[32];
 
-	print_signed_percent(a, sizeof a, low);
-	print_signed_percent(b, sizeof b, high);
+	vprof_compared_percent(a, sizeof a, low);
+	vprof_compared_percent(b, sizeof b, high);
 	snprintf(text, size, "%s .. %s", a, b);
 }
 
@@ -59,8 +59,8 @@ static void print_figures(const struct vprof_comparison *c)
 		char change[32], bounds[72];
 		int is_shown = i != VPROF_FIGURE_VARIANCE; /* ns^2 tell a person nothing: sd stands below */
 
-		print_signed_percent(change, sizeof change, x->change);
-		print_bounds(bounds, sizeof bounds, x->low, x->high);
+		vprof_compared_percent(change, sizeof change, x->change);
+		vprof_compared_bounds(bounds, sizeof bounds, x->low, x->high);
 		printf("%-12s%12s%12s%12s  %-22s%s\n", vprof_figure_names[i],
 		       is_shown ? vprof_format_duration(x->base).s : "",
 		       is_shown ? vprof_format_duration(x->new).s : "", change, bounds, words_of(c, x));
@@ -82,9 +82,9 @@ static void print_factor(const struct vprof_comparison *c, const struct vprof_fa
 	struct vprof_text line = VPROF_TEXT_INIT;
 	char change[32], bounds[72] = "";
 
-	print_signed_percent(change, sizeof change, f->change);
+	vprof_compared_percent(change, sizeof change, f->change);
 	if (has_runs && isfinite(f->low))
-		print_bounds(bounds, sizeof bounds, f->low, f->high);
+		vprof_compared_bounds(bounds, sizeof bounds, f->low, f->high);
 	vprof_format_cut(&line, f->name, f->is_blame ? width - 16 : width - 2, 1, 0);
 	if (f->is_blame)
 		vprof_text_add(&line, ", others' work");

@@ -101,10 +101,10 @@ static void put_doubled(FILE *to, const struct vprof_text *t)
 	vprof_text_release(&doubled);
 }
 
-static void add_constant(struct vprof_text *t, double x, double low, double high)
+static void add_constant(struct vprof_text *t, const char *before, double x, double low, double high)
 {
 	if (isfinite(x))
-		vprof_text_addf(t, "; if constant: %+.1f %%", -100 * x);
+		vprof_text_addf(t, "%sif constant: %+.1f %%", before, -100 * x);
 	if (isfinite(x) && isfinite(low) && isfinite(high))
 		vprof_text_addf(t, " (%.1f to %.1f %%)", -100 * high, -100 * low);
 }
@@ -121,10 +121,12 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 	if (isfinite(f->share_low) && isfinite(f->share_high))
 		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * f->share_low,
 				100 * f->share_high);
-	add_constant(&t, f->if_constant, f->if_constant_low, f->if_constant_high);
+	add_constant(&t, "; ", f->if_constant, f->if_constant_low, f->if_constant_high);
 	if (f->counterpart && isfinite(f->together)) {
 		vprof_text_addf(&t, "; own and beneath waits %.1f %%", 100 * f->together);
-		add_constant(&t, f->together_constant, f->together_constant_low, f->together_constant_high);
+		if (isfinite(f->together_low) && isfinite(f->together_high))
+			vprof_text_addf(&t, " (%.1f to %.1f %%)", 100 * f->together_low, 100 * f->together_high);
+		add_constant(&t, ", ", f->together_constant, f->together_constant_low, f->together_constant_high);
 	}
 	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3,
 			f->sd_ns / 1e3);
@@ -205,8 +207,12 @@ static void put_factor(FILE *to, const struct vprof_results *r, size_t index)
 					  { "ifConstant", f->if_constant },
 					  { "ifConstantLow", f->if_constant_low },
 					  { "ifConstantHigh", f->if_constant_high },
-					  { "together", f->counterpart ? f->together : NAN },
-					  { "togetherConstant", f->counterpart ? f->together_constant : NAN },
+					  { "together", f->together },
+					  { "togetherLow", f->together_low },
+					  { "togetherHigh", f->together_high },
+					  { "togetherConstant", f->together_constant },
+					  { "togetherConstantLow", f->together_constant_low },
+					  { "togetherConstantHigh", f->together_constant_high },
 					  { "meanNs", f->mean_ns },
 					  { "sdNs", f->sd_ns },
 					  { "score", f->score },
@@ -233,7 +239,7 @@ static void put_cause_message(FILE *to, const struct vprof_results *r, const str
 	if (isfinite(c->share_low) && isfinite(c->share_high))
 		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * c->share_low,
 				100 * c->share_high);
-	add_constant(&t, c->if_constant, c->if_constant_low, c->if_constant_high);
+	add_constant(&t, "; ", c->if_constant, c->if_constant_low, c->if_constant_high);
 	vprof_text_addf(&t, "; %s.", vprof_cause_status_names[c->status]);
 	put_doubled(to, &t);
 	vprof_text_release(&t);

@@ -7,8 +7,8 @@ function verdictBadge(v) {
 }
 /* "96 … 98 %", or nothing when no bounds were estimated. */
 const rangeOf = (low, high) => finite(low) && finite(high) ? ` ${percent(low).replace(" %", "")} … ${percent(high)}` : "";
-/* The change of the variance: "-95 %". */
 const inBrackets = (low, high) => finite(low) && finite(high) ? ` (${rangeOf(low, high).trim()})` : "";
+/* The change of the variance: "-95 %". */
 const changeOf = x => !finite(x) ? "-" : (x > 0 ? "-" : x < 0 ? "+" : "") + percent(Math.abs(x));
 const isTier = s => s && s.kind === "wait" && s.name.startsWith("tier "); /* without probes */
 function splitsOf(c) {
@@ -125,7 +125,7 @@ function says(f) {
 		list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
 	if (finite(f.if_constant))
 		list.push(`if constant ${changeOf(f.if_constant)}${inBrackets(minus(f.if_constant_high), minus(f.if_constant_low))}`);
-	if (f.counterpart > f.id + 1 && finite(f.together))
+	if (f.counterpart > f.id + 1 && finite(f.together) && finite(f.together_constant))
 		list.push(`own and beneath waits ${percent(f.together)}${inBrackets(f.together_low, f.together_high)}, ` +
 			`if constant ${changeOf(f.together_constant)}` +
 			inBrackets(minus(f.together_constant_high), minus(f.together_constant_low)));

@@ -13,7 +13,7 @@ struct writer {
 	struct hand_thread *server, *other; /* other: a lock's holder, or the dispatcher */
 	struct hand_thread *processor;	    /* the server's; NULL: no switches are recorded */
 	uint64_t number;		    /* of the request */
-	uint64_t other_end;		    /* of its last call */
+	uint64_t other_end;		    /* end of the last call of `other` */
 };
 
 static uint64_t ticks(double ns)

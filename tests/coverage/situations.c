@@ -200,6 +200,7 @@ static void draw_long_holder(struct stream *s, struct request *r)
 		r->own[COMPACT] = left > flush ? left - flush : 0;
 		r->own[FLUSH] = left > flush ? flush : left;
 		r->held = left > flush ? all - left : flush - left;
+		r->pause += r->held;
 	}
 }
 

@@ -113,7 +113,7 @@ static double largest_of(const cJSON *truth, const char *name, const char *key)
 
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
 	{
-		if (!strcmp(text_of(entry, "factor"), name) &&
+		if (!strcmp(text_of(entry, "factor"), name) && !is_set(entry, "is_wait") &&
 		    (is_set(entry, "is_planted") || !is_set(entry, "has_parts")))
 			largest = fmax(largest, number_of(entry, key));
 	}
@@ -143,9 +143,30 @@ static int ends_at(const cJSON *truth, const cJSON *cause, const cJSON *entry)
 	       (above && !strcmp(text_of(cause, "name"), above));
 }
 
-/* The first cause, but for the scheduler, ends at a planted one than which no other is surely larger, or at something
- * else that the program did and that may be as large. Of a hot function most of whose calls nobody timed the account
- * does not tell how large. */
+/* What would go at most with a wait on the way to a cause, of which the account has nothing that others did meanwhile;
+ * -1: there is none. */
+static double most_of_wait(const cJSON *truth, const cJSON *cause)
+{
+	const cJSON *entry, *other;
+	double most = -1;
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		int has_work = 0;
+
+		if (!is_set(entry, "is_wait") || !names(cause, text_of(entry, "factor")))
+			continue;
+		cJSON_ArrayForEach(other, cJSON_GetObjectItem(truth, "factors"))
+			has_work |= !strcmp(text_of(other, "beneath"), text_of(entry, "factor"));
+		if (!has_work)
+			most = fmax(most, number_of(entry, "cause_high"));
+	}
+	return most;
+}
+
+/* The first cause, but for the scheduler's, ends at a planted function, or at one that, by the account, may be as large
+ * as the largest planted one. Of a hot function most of whose calls nobody timed the account does not tell how large it
+ * is. */
 static void check_first_cause(const cJSON *truth, const cJSON *results)
 {
 	const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(results, "causes"), 0), *entry;
@@ -162,11 +183,13 @@ static void check_first_cause(const cJSON *truth, const cJSON *results)
 	if (!first || planted < number_of(results, "threshold") + WORTH_MENTIONING)
 		return;
 	most = largest_of(truth, text_of(first, "name"), "cause_high");
+	most = fmax(most, most_of_wait(truth, first));
 	if (most < 0)
 		most = number_of(truth, "elsewhere_high") + undivided_by_machine(truth);
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
 	{
-		if (is_set(entry, "is_planted") && !is_set(entry, "is_wait") && ends_at(truth, first, entry))
+		if (is_set(entry, "is_planted") && !is_set(entry, "is_wait") && !is_set(entry, "is_preempted") &&
+		    ends_at(truth, first, entry))
 			most = fmax(most, largest_of(truth, text_of(entry, "factor"), "cause_high"));
 	}
 	printf("first cause: %s; at most %.3f would go with it, with a planted one at least %.3f\n",
@@ -176,7 +199,7 @@ static void check_first_cause(const cJSON *truth, const cJSON *results)
 			 text_of(first, "name"), most, planted);
 }
 
-/* The planted cause is a cause, and comes first. */
+/* Every planted factor is named by a cause, and their order is the account's. */
 void check_causes(const cJSON *truth, const cJSON *results)
 {
 	const cJSON *causes = cJSON_GetObjectItem(results, "causes"), *entry, *cause;
