@@ -81,12 +81,10 @@ static struct compared_cause compare_cause(const struct vprof_comparison *c, con
 /* Is it told of an earlier run: of the base's, or before run k of the same side? */
 static int is_met(const struct vprof_comparison *c, size_t side, size_t k, const char *key)
 {
-	for (size_t before = 0; side == 1 && before < c->sides[0].n; before++)
-		if (find(c->sides[0].runs[before], key))
-			return 1;
-	for (size_t before = 0; before < k; before++)
-		if (find(c->sides[side].runs[before], key))
-			return 1;
+	for (size_t s = 0; s <= side; s++)
+		for (size_t before = 0; before < (s == side ? k : c->sides[s].n); before++)
+			if (find(c->sides[s].runs[before], key))
+				return 1;
 	return 0;
 }
 

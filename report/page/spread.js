@@ -24,7 +24,7 @@ function summary() {
 	if (cause && !R.inconclusive)
 		lead.append(" The first cause: ", el("b", null, cut(cause.sentence, 300)),
 			finite(cause.if_constant) ? `; if it were constant, the variance would change by ${changeOf(cause.if_constant)}` +
-				` (${rangeOf(minus(cause.if_constant_high), minus(cause.if_constant_low)).trim()}).`.replace(" ()", "") : ".");
+				`${inBrackets(minus(cause.if_constant_high), minus(cause.if_constant_low))}.` : ".");
 	else if (top && !R.inconclusive)
 		lead.append(" ", el("b", null, percent(top.share)), " of the variance is in ",
 			el("b", null, cut(top.name, 80)),

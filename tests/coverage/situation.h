@@ -45,7 +45,7 @@ struct request {
 /* What a generator keeps from request to request. */
 struct stream {
 	uint64_t random;
-	double level, backlog; /* the program's own figures */
+	double level, backlog;
 	uint32_t left, is_bad;
 	uint64_t n;
 };

@@ -153,13 +153,19 @@ static const struct part locked[] = {
 };
 enum { WAIT = 3, COMPACT, FLUSH };
 
-static void draw_lock(struct stream *s, struct request *r)
+/* A request that does not wait. */
+static void draw_unblocked(struct stream *s, struct request *r)
 {
 	memset(r->own, 0, sizeof r->own);
 	r->own[ROOT] = 1000;
 	r->own[PARSE] = between(s, 5000, 35000);
 	r->own[EXECUTE] = between(s, 5000, 25000);
 	r->pause = 200000 + exponential(s, 10000);
+}
+
+static void draw_lock(struct stream *s, struct request *r)
+{
+	draw_unblocked(s, r);
 	if (uniform(s) < 0.1) {
 		r->own[COMPACT] = 5000 + exponential(s, 30000);
 		r->own[FLUSH] = uniform(s) < 0.3 ? 10000 + exponential(s, 60000) : 1000;
@@ -175,11 +181,7 @@ static void draw_lock_in_turns(struct stream *s, struct request *r)
 		s->level = s->is_bad ? 20000 + exponential(s, 20000) : 0;
 	}
 	s->left--;
-	memset(r->own, 0, sizeof r->own);
-	r->own[ROOT] = 1000;
-	r->own[PARSE] = between(s, 5000, 35000);
-	r->own[EXECUTE] = between(s, 5000, 25000);
-	r->pause = 200000 + exponential(s, 10000);
+	draw_unblocked(s, r);
 	if (s->is_bad) {
 		r->own[COMPACT] = s->level * uniform(s);
 		r->own[FLUSH] = between(s, 1000, 30000);
@@ -189,11 +191,7 @@ static void draw_lock_in_turns(struct stream *s, struct request *r)
 /* The holder's two calls last five windows of recording, and were mostly under way when the window opened. */
 static void draw_long_holder(struct stream *s, struct request *r)
 {
-	memset(r->own, 0, sizeof r->own);
-	r->own[ROOT] = 1000;
-	r->own[PARSE] = between(s, 5000, 35000);
-	r->own[EXECUTE] = between(s, 5000, 25000);
-	r->pause = 200000 + exponential(s, 10000);
+	draw_unblocked(s, r);
 	if (uniform(s) < 0.05) {
 		double all = 10000000, left = between(s, 0, all), flush = 3000000;
 
