@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
 #include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,6 +23,7 @@
 #define CODE(i) (VP_CODE_FUNCTION + (i))
 #define N_THREADS 4
 #define N_LOCKS 20000
+#define N_CORKS 100
 #define CONTENDED_EVERY 200 /* locks of a thread: another one waits for sure */
 /* Of those, but for the last thread's: each is got by a wait or makes another thread wait, who may get one of the
  * others so. */
@@ -322,6 +325,33 @@ static int work_in_kernel(int socket)
 	       fallocate(memory, 0, 0, 32 << 20) == 0 && close(memory) == 0;
 }
 
+/* A corked connection gathers what is written, and taking the cork out sends it: the call is where the time goes. */
+static bool uncork(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM, 0), from = socket(AF_INET, SOCK_STREAM, 0), to, on = 1, off = 0;
+	socklen_t n_bytes = sizeof(address);
+	char page[1000] = "";
+	bool is_sent = true;
+
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&address, &n_bytes) ||
+	    connect(from, (struct sockaddr *)&address, sizeof(address)) || (to = accept(listener, NULL, NULL)) < 0)
+		return false;
+	for (int i = 0; is_sent && i < N_CORKS; i++) {
+		is_sent = setsockopt(from, IPPROTO_TCP, TCP_CORK, &on, sizeof(on)) == 0;
+		for (int k = 0; k < 20; k++)
+			is_sent &= write(from, page, sizeof(page)) == sizeof(page);
+		is_sent &= setsockopt(from, IPPROTO_TCP, TCP_CORK, &off, sizeof(off)) == 0;
+		for (int k = 0; is_sent && k < 20; k++)
+			is_sent = recv(to, page, sizeof(page), MSG_WAITALL) == sizeof(page);
+	}
+	close(from);
+	close(to);
+	close(listener);
+	return is_sent;
+}
+
 static int target_io(void)
 {
 	char path[] = "/tmp/vprof-runtime-io-XXXXXX", byte;
@@ -351,7 +381,7 @@ static int target_io(void)
 	if (syscall(SYS_io_setup, 1, &events) || syscall(SYS_io_getevents, events, 1, 1, &event, &soon) != 0 ||
 	    syscall(SYS_io_destroy, events))
 		return 1;
-	if (!work_in_kernel(sockets[0]))
+	if (!work_in_kernel(sockets[0]) || !uncork())
 		return 1;
 	errno = 0;
 	if (read(-1, &byte, 1) != -1 || errno != EBADF)
@@ -593,7 +623,9 @@ static void check_io(void)
 		CHECK(m.kinds[waits[i]] > 0, "no wait of kind %u", waits[i]);
 	CHECK(m.flags[VP_WAIT_POLL] & VP_FLAG_TIMEOUT, "poll's timeout");
 	CHECK(m.wake_kinds[VP_WAIT_CHILD] >= 2, "exit wakes the parent");
-	CHECK(m.n_options == 1 && m.n_allocations == 1, "%d options, %d allocations", m.n_options, m.n_allocations);
+	/* the filter, and what the corks held back, but for calls that took less than is recorded */
+	CHECK(m.n_options > 1 && m.n_options <= 1 + 2 * N_CORKS && m.n_allocations == 1, "%d options, %d allocations",
+	      m.n_options, m.n_allocations);
 	CHECK(m.n_completions == 1, "%d waits for the completion of reads and writes", m.n_completions);
 	free(m.who);
 	free(m.wakes);
