@@ -27,6 +27,10 @@ addEventListener("load", () => {
 				expect($("button", row).textContent === R.factors[i].name, "name of factor " + i);
 				expect(row.children[1].textContent.startsWith(String(+(R.factors[i].share * 100).toFixed(R.factors[i].share >= 0.0995 ? 0 : 1))) || R.factors[i].share < 0.0005, "share of factor " + i);
 			});
+			/* What would go is not the share; the sum of both is told once, in the row of the first of them. */
+			expect(rows[0].textContent.includes("if constant -60 % (-70 … -50 %)"), "if constant of a factor: " + rows[0].textContent);
+			expect(rows[0].textContent.includes("own and beneath waits 80 % ("), "the sum of both: " + rows[0].textContent);
+			expect(rows[1].textContent.includes("if constant -30 % · ") && !rows[1].textContent.includes("own and beneath"), "bounds that are not known: " + rows[1].textContent);
 			expect($("#verdicts .culprit"), "no verdict");
 			expect(all("#trust td, #trust dd, #trust div").some(e => e.textContent.includes("at most 0.4 % of the variance")), "closed functions");
 			expect($("#trust .alert").textContent === R.warnings[0], "warning");

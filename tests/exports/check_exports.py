@@ -287,6 +287,22 @@ def pprof():
 	said.append(f"{len(fields.get(2, []))} samples of {len(total)} contexts")
 
 
+def what_would_go(before, thing, figure):
+	"""As a sentence has it: what the variance loses if it were constant, with its bounds as far as they are known."""
+	x, low, high = (thing[figure + end] for end in ("", "_low", "_high"))
+	bounds = f" ({-100 * high:.1f} to {-100 * low:.1f} %)" if low is not None and high is not None else ""
+	return f"{before}if constant: {-100 * x:+.1f} %{bounds}" if x is not None else ""
+
+
+def sarif_says(result, factor):
+	"""A factor's share is not what would go with it: the message has both, and those of the same beneath waits."""
+	message = result["message"]["text"]
+	need(what_would_go("; ", factor, "if_constant") in message, f"if constant is missing: {message}")
+	if factor["counterpart"] and factor["together"] is not None:
+		need(f"; own and beneath waits {100 * factor['together']:.1f} %" in message, f"the sum is missing: {message}")
+		need(what_would_go(", ", factor, "together_constant") in message, f"if constant of the sum is missing: {message}")
+
+
 def sarif():
 	document = load()
 	by_schema(document, "sarif-schema-2.1.0.json", "VPROF_SARIF_SCHEMA")
@@ -304,6 +320,10 @@ def sarif():
 	if results:
 		causes = [r for r in run["results"] if r["ruleId"] == "VPROF003"]
 		need(len(causes) == len(results["causes"]), "causes are missing")
+		factors = {f["key"]: f for f in results["factors"]}
+		for r in run["results"]:
+			if r["ruleId"] != "VPROF003":
+				sarif_says(r, factors[r["partialFingerprints"]["vprofFactor/v1"]])
 		folded_in = {i for c in results["causes"] for i in c["factors"]}
 		need(len(run["results"]) - len(causes) >= len(set(range(results["n_selected"])) - folded_in), "chosen factors are missing")
 	said.append(f"{len(run['results'])} results")
