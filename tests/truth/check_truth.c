@@ -2,7 +2,11 @@
 /* check_truth TRUTH.json RESULTS.json: did vprof find what happened?
  *
  * TRUTH.json is the program's own account of the same run: the share of every function, wait and delay in it, with the
- * least and the largest value that its readings of the clock allow. Nothing that vprof found excuses anything.
+ * least and the largest value that its readings of the clock allow. What vprof found excuses nothing, but where only
+ * the trace can tell what the account is about: a factor may be more than the account says by waits that the machine
+ * made, if it is right directly beneath the planted wait (is_beneath_others); a pair may be that of a function further
+ * out, where the drill-down began there (is_of_outer_function); heights may be one more above preempted time
+ * (is_raised); and a mean may lack what the records in it cost, which the account has (check_mean).
  *
  * - every factor of the account has its share in the results, within these bounds and RESOLUTION; so have its mean, the
  *   height of a function, and the pairs of functions that move together;
