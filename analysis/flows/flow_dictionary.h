@@ -27,6 +27,7 @@ struct vprof_flow_origin { /* a context: who produced a value, where */
 	uint64_t address; /* first stored to */
 	uint32_t caller;  /* of the lock function, as the recording has it */
 	int is_filled;	  /* what the value points to had just been written by the thread */
+	int is_blind;	  /* not all that the thread wrote before is known */
 };
 
 /* The locks that an access is made under: the section's, and those taken beneath it, the innermost last. */

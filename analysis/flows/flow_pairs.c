@@ -167,7 +167,7 @@ static struct vprof_flow_pointer *pointer_of(struct vprof_flow_finder *f, uint64
 }
 
 /* Whoever consumed the pointer hands it on: had it filled it in? */
-static void note_passed_on(struct vprof_flow_finder *f, uint64_t value, int is_filled)
+static void note_passed_on(struct vprof_flow_finder *f, uint64_t value, const struct vprof_flow_origin *origin)
 {
 	uint64_t hash;
 	size_t at;
@@ -175,8 +175,10 @@ static void note_passed_on(struct vprof_flow_finder *f, uint64_t value, int is_f
 
 	if (!pointer)
 		return;
-	if (pointer->thread == f->thread && pointer->pair != VPROF_NONE && is_filled)
-		f->p->pairs.v[pointer->pair].n_passed_on++;
+	if (pointer->thread == f->thread && pointer->pair != VPROF_NONE) {
+		f->p->pairs.v[pointer->pair].n_passed_on += (uint64_t)origin->is_filled;
+		f->p->pairs.v[pointer->pair].n_passed_blind += (uint64_t)(origin->is_blind && !origin->is_filled);
+	}
 	pointer->pair = VPROF_NONE;
 }
 
@@ -278,7 +280,8 @@ struct vprof_flow_origin vprof_flow_produced(struct vprof_flow_finder *f, const 
 					   .part = f->part,
 					   .address = address,
 					   .caller = (uint32_t)(f->section->head->c >> 32),
-					   .is_filled = (r->flags & VPROF_FLOW_FILLED) != 0 };
+					   .is_filled = (r->flags & VPROF_FLOW_FILLED) != 0,
+					   .is_blind = (f->section->head->flags & VPROF_FLOW_BLIND) != 0 };
 }
 
 /* An atomic object hands over value by value: what it held in between does not matter. */
@@ -319,7 +322,7 @@ static void process_write(struct vprof_flow_finder *f, const struct vprof_flow_r
 	else if (r->n_bytes == 8 && (moved || vprof_flow_is_pointer(value)))
 		origin = vprof_flow_produced(f, r, address);
 	if (origin.state == VPROF_FLOW_VALID && origin.section == f->section->number)
-		note_passed_on(f, value, origin.is_filled);
+		note_passed_on(f, value, &origin);
 	vprof_flow_put(f, space, address & ~(r->flags & VPROF_FLOW_ATOMIC ? UINT64_C(0) : UINT64_C(7)), value, &origin);
 }
 
@@ -426,7 +429,8 @@ void vprof_flow_consume(struct vprof_flow_finder *f, struct vprof_flow_pair *pai
 		f->p->sites.v[pair->consumer].process = f->section->process;
 	}
 	pair->n_flows++;
-	pair->n_filled += (uint64_t)origin->is_filled;
+	pair->n_filled += (uint64_t)(origin->is_filled && !origin->is_blind);
+	pair->n_blind += (uint64_t)origin->is_blind;
 	role_of(f, pair, origin->thread)->n_produced++;
 	role_of(f, pair, f->thread)->n_consumed++;
 	event = VPROF_PUSH(&f->p->events);

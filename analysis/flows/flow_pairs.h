@@ -33,8 +33,10 @@ struct vprof_flow_pair {
 	uint64_t n_own;		 /* consumed by the thread that produced it */
 	uint64_t n_again;	 /* consumed before by the same thread */
 	uint64_t n_again_others; /* consumed before by another one */
-	uint64_t n_filled;	 /* flows of what the producer had just filled in */
+	uint64_t n_filled;	 /* flows of what the producer had just filled in, n_blind left out */
 	uint64_t n_passed_on;	 /* flows whose consumer later produced the same, having filled it in */
+	uint64_t n_blind;	 /* flows of which it is not known whether the producer had filled them in */
+	uint64_t n_passed_blind; /* flows whose consumer later produced the same, and may have filled it in */
 	uint64_t n_shared; /* flows of what others than the consumer had found elsewhere and used after it was produced
 			    */
 	uint64_t n_asked;  /* flows of which that is known */

@@ -17,6 +17,11 @@ int vprof_flow_is_shared(uint64_t n_asked, uint64_t n_shared)
 	return (double)n_shared > VPROF_FLOW_SHARED * (double)n_asked;
 }
 
+int vprof_flow_is_watched(uint64_t n_flows, uint64_t n_blind)
+{
+	return !n_blind || n_flows - n_blind >= VPROF_FLOW_FEWEST_WATCHED;
+}
+
 /* A registration stays until it is taken back, and handlers register: neither again nor roles tells anything. */
 static enum vprof_flow_verdict judge_event(const struct vprof_flow_pair *pair)
 {
@@ -43,7 +48,9 @@ enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair)
 		return VPROF_FLOW_ROLES;
 	if (pair->n_flows < VPROF_FLOW_FEWEST)
 		return VPROF_FLOW_FEW;
-	if (20 * pair->n_filled < pair->n_flows && 2 * pair->n_passed_on > pair->n_flows)
+	if (2 * (pair->n_passed_on + pair->n_passed_blind) > pair->n_flows &&
+	    (!vprof_flow_is_watched(pair->n_flows, pair->n_blind) ||
+	     20 * pair->n_filled < pair->n_flows - pair->n_blind))
 		return VPROF_FLOW_UNDECIDED;
 	if (vprof_flow_is_shared(pair->n_asked, pair->n_shared))
 		return VPROF_FLOW_UNDECIDED;

@@ -66,6 +66,8 @@ static struct vprof_flow_pair sum_of(const struct answer *a, size_t i)
 		sum.n_own += pair->n_own;
 		sum.n_filled += pair->n_filled;
 		sum.n_passed_on += pair->n_passed_on;
+		sum.n_blind += pair->n_blind;
+		sum.n_passed_blind += pair->n_passed_blind;
 		sum.n_shared += pair->n_shared;
 		sum.n_asked += pair->n_asked;
 	}
@@ -288,6 +290,12 @@ static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow 
 				"%" PRIu64 " of %" PRIu64
 				" were found elsewhere and used between being stored and being taken, by the threads that stored them or by others: either work on what all look up, or what is waiting to be written back or removed",
 				f->n_shared, f->n_asked);
+		if (!vprof_flow_is_watched(f->n_flows, f->n_blind))
+			return vprof_arena_printf(arena,
+						  "stored so rarely among other sections that what filled in %" PRIu64
+						  " of %" PRIu64
+						  " was not looked at: a shorter run, or one with more of it, tells",
+						  f->n_blind, f->n_flows);
 		return vprof_arena_printf(
 			arena,
 			"either constructed objects going back to a pool, or work that was filled in by code not compiled for discovery");
@@ -343,6 +351,7 @@ static int group(struct answer *a, struct vprof_error *err)
 		flow->n_again_others += pair->n_again_others;
 		flow->n_filled += pair->n_filled;
 		flow->n_passed_on += pair->n_passed_on;
+		flow->n_blind += pair->n_blind;
 		flow->n_shared += pair->n_shared;
 		flow->n_asked += pair->n_asked;
 	}

@@ -15,7 +15,7 @@ struct vprof_flow {
 	enum vprof_flow_verdict verdict;
 	struct vprof_flow_place producer, consumer; /* of the pair with the most flows; of an event its handler */
 	uint64_t n_items; /* handed over; several pointers that go from one section to another together are one item */
-	uint64_t n_flows, n_allocator, n_own, n_again, n_again_others, n_filled, n_passed_on, n_shared,
+	uint64_t n_flows, n_allocator, n_own, n_again, n_again_others, n_filled, n_passed_on, n_blind, n_shared,
 		n_asked; /* sums of the pairs */
 	size_t n_pairs;
 	int is_atomic;	    /* no lock */

@@ -49,6 +49,7 @@ struct init_options {
 	const char *compile_commands, *directory, *run, *from;
 	char *build;
 	int watch, discover;
+	long memory; /* MiB that a discovery run may record; 0: the default */
 	char **load; /* with watch: ends with NULL */
 	size_t n_load;
 	char *load_line; /* the same in one line */
@@ -331,10 +332,11 @@ static int discover_flows(const struct init_options *o, const char *directory, c
 		rc = folder ? VPROF_OK : vprof_error_no_memory(err);
 	}
 	if (!rc)
-		rc = vprof_flow_discover(
-			&w, &all,
-			&(struct vprof_flow_run_options){ .command = o->run ? o->run : o->load_line, .folder = folder },
-			0, answer, err);
+		rc = vprof_flow_discover(&w, &all,
+					 &(struct vprof_flow_run_options){ .command = o->run ? o->run : o->load_line,
+									   .memory_mib = o->memory,
+									   .folder = folder },
+					 0, answer, err);
 	free(folder);
 	vprof_workspace_release(&w);
 	return rc;
@@ -468,6 +470,8 @@ int vprof_cmd_init(int argc, char **argv)
 		  "a run recorded with stacks: its interval, and the hot path in it, which is measured first" },
 		{ "discover", VPROF_OPTION_FLAG, &o.discover, NULL,
 		  "run the workload once with files compiled for discovery: queues that items passed, handlers of requests" },
+		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB",
+		  "the most that the discovery run may record (default 512)" },
 		{ NULL },
 	};
 	struct vprof_error err = { "" };
@@ -483,6 +487,8 @@ int vprof_cmd_init(int argc, char **argv)
 	if (o.watch && o.from)
 		return vprof_options_misused(&usage,
 					     "--watch records the load, --from takes what was recorded: give one");
+	if (o.memory && !o.discover)
+		return vprof_options_misused(&usage, "--memory is for the discovery run: give --discover, too");
 	if (operands.n_command && o.compile_commands && !o.watch)
 		return vprof_options_misused(&usage, "give a build command or --compile-commands, not both");
 	if (o.watch) {

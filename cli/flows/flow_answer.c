@@ -41,6 +41,7 @@ static void add_counts(cJSON *object, const struct vprof_flow *f)
 	cJSON_AddNumberToObject(counts, "again_by_others", (double)f->n_again_others);
 	cJSON_AddNumberToObject(counts, "filled", (double)f->n_filled);
 	cJSON_AddNumberToObject(counts, "passed_on", (double)f->n_passed_on);
+	cJSON_AddNumberToObject(counts, "blind", (double)f->n_blind);
 	cJSON_AddNumberToObject(counts, "shared", (double)f->n_shared);
 	cJSON_AddNumberToObject(counts, "asked", (double)f->n_asked);
 	cJSON_AddNumberToObject(counts, "pairs", (double)f->n_pairs);

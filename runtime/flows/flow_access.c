@@ -151,6 +151,7 @@ static bool enter(struct flow_thread *t)
 		return false;
 	}
 	t->busy = true;
+	flow_watch_catch_up(t);
 	return true;
 }
 
@@ -254,7 +255,8 @@ void flow_write(uintptr_t address, size_t n, uintptr_t pc)
 
 	if (!n)
 		return;
-	if (!t || t->busy || t->n_records | t->n_candidates | t->n_changed || may_be_late(t, address, n)) {
+	if (!t || t->busy || t->n_records | t->n_candidates | t->n_changed || flow_has_missed(t) ||
+	    may_be_late(t, address, n)) {
 		watched_write(t, address, n, pc, FLOW_FRAME);
 		return;
 	}

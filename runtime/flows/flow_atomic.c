@@ -70,8 +70,11 @@ void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_
 	uint64_t values[FLOW_PUBLISHED];
 	unsigned n_writes, n_values;
 	bool is_pointer = n >= 8 && vprof_flow_is_pointer(value);
+	uint32_t watch;
 
 	t->busy = true;
+	flow_watch_catch_up(t);
+	watch = t->watch;
 	t->observed = 0;
 	n_writes = recent_pointers(t, writes);
 	n_values = values_of(writes, n_writes, values);
@@ -91,6 +94,8 @@ void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_
 			t->busy = false;
 			return;
 		}
+		if (t->watch != watch) /* what it wrote is not known any more */
+			n_values = 0;
 		for (uint32_t i = 0; i < n_observed; i++)
 			t->records[t->n_records++] = observed[i];
 		for (unsigned i = 0; i < n_values; i++)
@@ -103,7 +108,7 @@ void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_
 		flow_count(&flow_header->n_sections);
 		if (!flow_log(t, t->records, t->n_records))
 			flow_count(&flow_header->n_unwritten);
-		t->n_records = 0;
+		flow_watch_closed(t);
 	}
 	t->busy = false;
 }
@@ -114,11 +119,12 @@ void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 
 	if (!t || t->busy)
 		return;
+	flow_watch_catch_up_first(t);
 	flow_give_up_full(t);
-	if (t->depth || !releases(order))
-		flow_write(address, n, pc);
-	else
+	if (!t->depth && releases(order))
 		flow_publish_at(t, address, n, value, pc, FLOW_FRAME);
+	else if (flow_is_watching())
+		flow_write(address, n, pc);
 }
 
 /* ---- locks of inline assembly ---- */
@@ -129,8 +135,9 @@ void flow_changed(uintptr_t address)
 {
 	struct flow_thread *t = flow_self;
 
-	if (!t || t->busy)
+	if (!t || t->busy || !flow_is_watching())
 		return;
+	flow_watch_catch_up_first(t);
 	flow_releases_changed(t, address); /* it is the last one again */
 	if (t->n_changed == FLOW_CHANGED)
 		memmove(t->changed, t->changed + 1, sizeof *t->changed * --t->n_changed);
@@ -174,9 +181,11 @@ void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 
 	if (!t || t->busy)
 		return;
+	flow_watch_catch_up_first(t);
 	flow_give_up_full(t);
 	if (t->depth || !acquires(order)) {
-		flow_read(address, n, pc);
+		if (flow_is_watching())
+			flow_read(address, n, pc);
 		return;
 	}
 	if (t->observed == address && t->observed_value == value && value)

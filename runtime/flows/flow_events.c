@@ -67,7 +67,7 @@ static uint64_t log_event(struct flow_thread *t, unsigned flags, uintptr_t key, 
 		return 0;
 	}
 	*head = (struct vprof_flow_record){ .kind = VPROF_FLOW_SECTION,
-					    .flags = (uint16_t)(flags | VPROF_FLOW_EVENT),
+					    .flags = (uint16_t)(flags | VPROF_FLOW_EVENT | flow_watch_blind(t)),
 					    .a = key,
 					    .b = flow_next_section(),
 					    .c = t->tid };
@@ -241,6 +241,7 @@ static void registered(int epoll, int fd, const struct epoll_event *event, uintp
 
 	if (!t || t->busy || !event)
 		return;
+	flow_watch_catch_up_first(t);
 	value = event->data.u64;
 	note_numbered(fd, is_registered_by_number(fd, value));
 	if (is_registered_by_number(fd, value))
@@ -249,8 +250,10 @@ static void registered(int epoll, int fd, const struct epoll_event *event, uintp
 		return;
 	t->busy = true;
 	flow_descriptor_registered(fd);
-	if (!flow_events_enough())
+	if (!flow_events_enough()) {
+		flow_watch_events(t);
 		log_event(t, VPROF_FLOW_PUBLISH, key_of(epoll), fd, value, pc, frame);
+	}
 	t->busy = false;
 }
 
@@ -267,9 +270,12 @@ void flow_handler_registered(int fd, uintptr_t what, uintptr_t pc, uintptr_t fra
 	if (!t || t->busy)
 		return;
 	t->busy = true;
+	flow_watch_catch_up(t);
 	flow_descriptor_registered(fd);
-	if (!flow_events_enough())
+	if (!flow_events_enough()) {
+		flow_watch_events(t);
 		log_event(t, VPROF_FLOW_PUBLISH, key_of(BY_LIBRARY), fd, value_of(fd, what), pc, frame);
+	}
 	t->busy = false;
 }
 
@@ -280,6 +286,7 @@ static void waits(int epoll)
 	if (!t || t->busy)
 		return;
 	t->busy = true;
+	flow_watch_catch_up(t);
 	flow_candidates_end(t, key_of(epoll));
 	flow_candidates_end(t, key_of(BY_LIBRARY));
 	t->hand = 0;
@@ -288,8 +295,10 @@ static void waits(int epoll)
 	t->busy = false;
 }
 
-static void begin_delivery(struct flow_thread *t)
+static void begin_delivery(struct flow_thread *t, int n)
 {
+	if (n > 0)
+		flow_watch_events(t);
 	t->n_delivered = 0;
 	t->is_first_use = true;
 	t->is_array_read = false;
@@ -355,13 +364,15 @@ static void delivered(int epoll, const struct epoll_event *events, int n, uintpt
 		return;
 	t->waits_by_epoll = true;
 	if (flow_events_enough()) {
+		t->busy = true;
 		for (int i = 0; i < n; i++)
 			if (is_number(events[i].data.u64) || vprof_flow_is_pointer(events[i].data.u64))
-				flow_count(&flow_header->n_enough);
+				flow_watch_passed(t, 1);
+		t->busy = false;
 		return;
 	}
 	t->busy = true;
-	begin_delivery(t);
+	begin_delivery(t, n);
 	for (int i = 0; i < n; i++) {
 		uint64_t value = events[i].data.u64, section = 0;
 
@@ -398,11 +409,13 @@ static void polled(const struct pollfd *fds, nfds_t n, int n_ready, uintptr_t pc
 	if (!t || t->busy)
 		return;
 	if (flow_events_enough()) {
-		flow_count_of(&flow_header->n_enough, n_ready > 0 ? (unsigned)n_ready : 0);
+		t->busy = true;
+		flow_watch_passed(t, n_ready > 0 ? (unsigned)n_ready : 0);
+		t->busy = false;
 		return;
 	}
 	t->busy = true;
-	begin_delivery(t);
+	begin_delivery(t, n_ready);
 	for (nfds_t i = 0; i < n && i < FLOW_DELIVERED && n_ready > 0; i++) {
 		if (fds[i].fd >= 0 && !flow_descriptor_is_registered(fds[i].fd)) {
 			flow_descriptor_registered(fds[i].fd);

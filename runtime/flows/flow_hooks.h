@@ -3,6 +3,7 @@
  * them. Without the library the callbacks do what the access demands and nothing more.
  *
  * Callbacks come before the access, so what is written is not in memory yet. `pc` is the return address in the module.
+ * Plain accesses and copies are told only while the library watches them, all else always.
  */
 #ifndef VPROF_FLOW_HOOKS_H
 #define VPROF_FLOW_HOOKS_H
@@ -10,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VPROF_FLOW_HOOKS_VERSION 2u
+#define VPROF_FLOW_HOOKS_VERSION 3u
 
 struct vprof_flow_hooks {
 	uint32_t version;
+	uint32_t watches; /* odd: accesses are to be told; changes at any time */
 	/* a module's first callback; `inside` lies in it */
 	void (*module)(const void *inside);
 	void (*read)(uintptr_t address, size_t n, uintptr_t pc);

@@ -23,6 +23,7 @@ void flow_acquired(const void *lock, uintptr_t pc, uintptr_t frame)
 	if (!t || t->busy)
 		return;
 	t->busy = true;
+	flow_watch_catch_up(t);
 	if (!t->depth && t->n_records)
 		flow_section_end(t, 0, 0); /* what an atomic load began */
 	flow_give_up_full(t);
@@ -53,6 +54,7 @@ void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame)
 	if (!t || t->busy || !t->depth)
 		return;
 	t->busy = true;
+	flow_watch_catch_up(t);
 	known = t->depth < (int)VPROF_FLOW_LOCKS ? t->depth : (int)VPROF_FLOW_LOCKS;
 	for (i = known - 1; i >= 0 && t->locks[i] != (uintptr_t)lock; i--)
 		;

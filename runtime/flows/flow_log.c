@@ -53,6 +53,7 @@ static struct flow_thread *thread_new(void)
 		return NULL;
 	t->busy = true;
 	t->tid = (uint32_t)syscall(SYS_gettid);
+	flow_watch_begin(t);
 	flow_self = t;
 	if (!pthread_getattr_np(pthread_self(), &attributes)) {
 		if (!pthread_attr_getstack(&attributes, &stack, &n)) {
@@ -77,9 +78,11 @@ struct flow_thread *flow_thread(void)
 
 static void thread_finish(struct flow_thread *t)
 {
+	flow_watch_catch_up(t);
 	if (t->n_records)
 		flow_section_end(t, 0, 0);
 	flow_candidates_end(t, 0);
+	flow_watch_count(t);
 }
 
 static void thread_end(void *thread)
@@ -161,6 +164,7 @@ bool flow_log(struct flow_thread *t, const struct vprof_flow_record *records, ui
 		return false;
 	memcpy((char *)(t->chunk + 1) + t->chunk->n_bytes, records, n_bytes);
 	__atomic_store_n(&t->chunk->n_bytes, t->chunk->n_bytes + n_bytes, __ATOMIC_RELEASE);
+	flow_watch_recorded(0);
 	return true;
 }
 
@@ -288,6 +292,7 @@ static void in_child(void)
 	open_file();
 	flow_sections_forked();
 	flow_events_forked();
+	flow_watch_forked(t);
 	if (!flow_header) { /* nothing of this process is recorded */
 		flow_self = NULL;
 		pthread_setspecific(thread_key, NULL);
@@ -348,8 +353,9 @@ __attribute__((destructor)) static void at_exit(void)
 		thread_finish(flow_self);
 }
 
-FLOW_EXPORT const struct vprof_flow_hooks vprof_flow_hooks = {
+FLOW_EXPORT _Alignas(64) struct vprof_flow_hooks vprof_flow_hooks = {
 	.version = VPROF_FLOW_HOOKS_VERSION,
+	.watches = 1,
 	.module = flow_module,
 	.read = flow_read,
 	.write = flow_write,

@@ -127,6 +127,7 @@ FLOW_EXPORT int shmdt(const void *address)
 
 	if (t && !t->busy && t->n_pending) {
 		t->busy = true;
+		flow_watch_catch_up(t);
 		flow_settle(t);
 		t->busy = false;
 	}

@@ -29,6 +29,7 @@ static void *allocated(void *p, size_t n)
 
 	if (p && t && t->is_pointer_read && t->n_records && !t->busy) {
 		t->busy = true;
+		flow_watch_catch_up(t);
 		flow_allocated(t, (uintptr_t)p, n);
 		t->busy = false;
 	}
@@ -55,6 +56,7 @@ static void settle(void)
 	if (!t || t->busy || !t->n_pending)
 		return;
 	t->busy = true;
+	flow_watch_catch_up(t);
 	flow_settle(t);
 	t->busy = false;
 }

@@ -68,6 +68,11 @@ struct flow_thread {
 	unsigned n_candidates, n_late, n_pending, n_changed;
 	int window;			       /* accesses in which candidates are looked for */
 	uint64_t n_recent, n_recent_published; /* ever */
+	uint32_t watch;			       /* vprof_flow_hooks.watches that it is in step with */
+	uint32_t n_blind_sections;	       /* at most its next so many are BLIND, ... */
+	uint64_t blind_until;		       /* ... until so many writes, ever */
+	uint32_t n_passed;		       /* sections and events that are not counted yet */
+	bool has_passed, is_open;	       /* there were such; the open section is counted as such */
 	unsigned n_delivered;		       /* 0: it is read no more */
 	unsigned hand_reads, hand_links;       /* reads that may still lead from it to others; offsets that did */
 	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
@@ -176,6 +181,53 @@ void flow_pointer_read(struct flow_thread *t, uint64_t value);
 /* malloc gave it: a pointer that the open section read before may have led to what lay there until now. */
 void flow_allocated(struct flow_thread *t, uintptr_t address, size_t n);
 void flow_settle(struct flow_thread *t); /* writes that must have happened by now */
+
+/* flow_watch.c: are accesses looked at? */
+extern struct vprof_flow_hooks vprof_flow_hooks; /* its `watches` says so */
+static inline bool flow_is_watching(void)
+{
+	return __atomic_load_n(&vprof_flow_hooks.watches, __ATOMIC_RELAXED) & 1;
+}
+/* Something is recorded: they are, from here on and for a while. nth: of the sections with the same callers; 0: other.
+ */
+void flow_watch_recorded(unsigned nth);
+/* Events or transfers are going to be recorded: the thread is in step before they are. */
+void flow_watch_events(struct flow_thread *t);
+/* A lock's section that is recorded begins: before flow_watch_recorded. */
+void flow_watch_opened(struct flow_thread *t);
+/* There is no open section any more. */
+void flow_watch_closed(struct flow_thread *t);
+/* So many sections or events of which enough are known. */
+void flow_watch_passed(struct flow_thread *t, uint32_t n);
+void flow_watch_count(struct flow_thread *t); /* those of the thread that were not counted yet */
+/* Flags of a section that the thread begins: VPROF_FLOW_BLIND or 0. */
+unsigned flow_watch_blind(struct flow_thread *t);
+void flow_watch_begin(struct flow_thread *t);  /* a new thread */
+void flow_watch_forked(struct flow_thread *t); /* in the child; NULL: it is not known */
+void flow_watch_forget(struct flow_thread *t);
+/* Is the thread in step, or has it missed accesses? */
+static inline bool flow_has_missed(const struct flow_thread *t)
+{
+	return t->watch != __atomic_load_n(&vprof_flow_hooks.watches, __ATOMIC_RELAXED);
+}
+/* Before the thread's state is used, with `busy` set: where it has missed accesses, what it was looking for is dropped.
+ */
+static inline void flow_watch_catch_up(struct flow_thread *t)
+{
+	if (flow_has_missed(t))
+		flow_watch_forget(t);
+}
+/* The same where it is not set yet. */
+static inline void flow_watch_catch_up_first(struct flow_thread *t)
+{
+	if (!flow_has_missed(t))
+		return;
+	t->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	flow_watch_forget(t);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->busy = false;
+}
 
 /* flow_use.c */
 /* What the section took over, which is looked for after it. */

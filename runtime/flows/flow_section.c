@@ -72,37 +72,39 @@ void flow_sections_forked(void)
 			known[i].n = 0;
 }
 
-/* Counts it. What two threads do at once may be counted once, which only moves the limit. */
-static bool is_enough(struct flow_thread *t, uint32_t caller)
+/* Counts it: the how many-th it is, or 0 where enough are known. What two threads do at once may be counted once, which
+ * only moves the limit. */
+static uint32_t count_of(struct flow_thread *t, uint32_t caller)
 {
 	uint32_t at = caller % KNOWN_CALLERS;
 
 	for (int i = 0; i < PROBES; i++, at = (at + 1) % KNOWN_CALLERS) {
-		uint32_t there = 0, n;
+		uint32_t there = __atomic_load_n(&known[at].caller, __ATOMIC_RELAXED), n;
 
-		if (!__atomic_compare_exchange_n(&known[at].caller, &there, caller, false, __ATOMIC_RELAXED,
-						 __ATOMIC_RELAXED) &&
-		    there != caller)
+		if (!there && __atomic_compare_exchange_n(&known[at].caller, &there, caller, false, __ATOMIC_RELAXED,
+							  __ATOMIC_RELAXED))
+			there = caller;
+		if (there != caller)
 			continue;
 		n = __atomic_load_n(&known[at].n, __ATOMIC_RELAXED);
 		if (n > VPROF_FLOW_ENOUGH_SECTIONS)
-			return true;
+			return 0;
 		n = __atomic_add_fetch(&known[at].n, 1, __ATOMIC_RELAXED);
 		if (n == VPROF_FLOW_ENOUGH_SECTIONS + 1)
 			flow_log(t,
 				 &(struct vprof_flow_record){
 					 .kind = VPROF_FLOW_ENOUGH, .a = caller, .b = flow_next_section() },
 				 1);
-		return n > VPROF_FLOW_ENOUGH_SECTIONS;
+		return n > VPROF_FLOW_ENOUGH_SECTIONS ? 0 : n;
 	}
-	return false;
+	return UINT32_MAX; /* of too many callers */
 }
 
 void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame)
 {
-	uint32_t caller = caller_of(t, pc, frame);
+	uint32_t caller = caller_of(t, pc, frame), nth;
 
-	t->n_records = 0;
+	flow_watch_closed(t);
 	t->n_accesses = 0;
 	t->n_pending = 0;
 	t->n_nested = 0;
@@ -111,10 +113,21 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	t->is_pointer_read = false;
 	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
 		t->n_recent_published = t->n_recent; /* under the lock it may be overwritten */
-	if (is_enough(t, caller)) {
-		flow_count(&flow_header->n_enough);
+	nth = count_of(t, caller);
+	if (!nth) {
+		flow_watch_blind(t);
+		flow_watch_passed(t, 1);
 		return;
 	}
+	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
+		flow_watch_opened(t);
+	flow_watch_recorded(nth);
+	if (flow_has_missed(t)) {
+		flow_watch_forget(t);
+		if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
+			flow_watch_opened(t);
+	}
+	flags |= flow_watch_blind(t);
 	put(t, &(struct vprof_flow_record){ .kind = VPROF_FLOW_SECTION,
 					    .flags = (uint16_t)flags,
 					    .a = lock,
@@ -222,7 +235,7 @@ void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame)
 			flow_frames(t, 1, pc, frame);
 		write_section(t);
 	}
-	t->n_records = 0;
+	flow_watch_closed(t);
 	t->n_observable = 0;
 }
 
@@ -233,6 +246,6 @@ void flow_give_up_full(struct flow_thread *t)
 	flow_settle(t);
 	t->records[0].flags |= VPROF_FLOW_CUT;
 	write_section(t);
-	t->n_records = 0;
+	flow_watch_closed(t);
 	t->depth = 0; /* who releases what is not held is passed over */
 }

@@ -20,6 +20,13 @@
 			hooks->call;                                                                                   \
 	} while (0)
 
+#define WATCHED(call)                                                                                                  \
+	do {                                                                                                           \
+		const struct vprof_flow_hooks *hooks = vp_flow_hooks;                                                  \
+		if (__builtin_expect(hooks != NULL && __atomic_load_n(&hooks->watches, __ATOMIC_RELAXED) & 1, 0))      \
+			hooks->call;                                                                                   \
+	} while (0)
+
 STUB const struct vprof_flow_hooks *vp_flow_hooks;
 extern __typeof__(dlsym) dlsym __attribute__((weak)); /* a static program may have none */
 
@@ -42,45 +49,45 @@ STUB void __tsan_init(void)
 #define ACCESS(n)                                                                                                      \
 	STUB void __tsan_read##n(void *p)                                                                              \
 	{                                                                                                              \
-		HOOKS(read((uintptr_t)p, n, PC));                                                                      \
+		WATCHED(read((uintptr_t)p, n, PC));                                                                    \
 	}                                                                                                              \
 	STUB void __tsan_write##n(void *p)                                                                             \
 	{                                                                                                              \
-		HOOKS(write((uintptr_t)p, n, PC));                                                                     \
+		WATCHED(write((uintptr_t)p, n, PC));                                                                   \
 	}                                                                                                              \
 	STUB void __tsan_unaligned_read##n(void *p)                                                                    \
 	{                                                                                                              \
-		HOOKS(read((uintptr_t)p, n, PC));                                                                      \
+		WATCHED(read((uintptr_t)p, n, PC));                                                                    \
 	}                                                                                                              \
 	STUB void __tsan_unaligned_write##n(void *p)                                                                   \
 	{                                                                                                              \
-		HOOKS(write((uintptr_t)p, n, PC));                                                                     \
+		WATCHED(write((uintptr_t)p, n, PC));                                                                   \
 	}                                                                                                              \
 	STUB void __tsan_volatile_read##n(void *p)                                                                     \
 	{                                                                                                              \
-		HOOKS(read((uintptr_t)p, n, PC));                                                                      \
+		WATCHED(read((uintptr_t)p, n, PC));                                                                    \
 	}                                                                                                              \
 	STUB void __tsan_volatile_write##n(void *p)                                                                    \
 	{                                                                                                              \
-		HOOKS(write((uintptr_t)p, n, PC));                                                                     \
+		WATCHED(write((uintptr_t)p, n, PC));                                                                   \
 	}                                                                                                              \
 	STUB void __tsan_unaligned_volatile_read##n(void *p)                                                           \
 	{                                                                                                              \
-		HOOKS(read((uintptr_t)p, n, PC));                                                                      \
+		WATCHED(read((uintptr_t)p, n, PC));                                                                    \
 	}                                                                                                              \
 	STUB void __tsan_unaligned_volatile_write##n(void *p)                                                          \
 	{                                                                                                              \
-		HOOKS(write((uintptr_t)p, n, PC));                                                                     \
+		WATCHED(write((uintptr_t)p, n, PC));                                                                   \
 	}                                                                                                              \
 	STUB void __tsan_read_write##n(void *p)                                                                        \
 	{                                                                                                              \
-		HOOKS(read((uintptr_t)p, n, PC));                                                                      \
-		HOOKS(write((uintptr_t)p, n, PC));                                                                     \
+		WATCHED(read((uintptr_t)p, n, PC));                                                                    \
+		WATCHED(write((uintptr_t)p, n, PC));                                                                   \
 	}                                                                                                              \
 	STUB void __tsan_unaligned_read_write##n(void *p)                                                              \
 	{                                                                                                              \
-		HOOKS(read((uintptr_t)p, n, PC));                                                                      \
-		HOOKS(write((uintptr_t)p, n, PC));                                                                     \
+		WATCHED(read((uintptr_t)p, n, PC));                                                                    \
+		WATCHED(write((uintptr_t)p, n, PC));                                                                   \
 	}
 
 ACCESS(1)
@@ -91,23 +98,23 @@ ACCESS(16)
 
 STUB void __tsan_read_range(void *p, size_t n)
 {
-	HOOKS(read((uintptr_t)p, n, PC));
+	WATCHED(read((uintptr_t)p, n, PC));
 }
 
 STUB void __tsan_write_range(void *p, size_t n)
 {
-	HOOKS(write((uintptr_t)p, n, PC));
+	WATCHED(write((uintptr_t)p, n, PC));
 }
 
 STUB void __tsan_vptr_read(void **p)
 {
-	HOOKS(read((uintptr_t)p, sizeof *p, PC));
+	WATCHED(read((uintptr_t)p, sizeof *p, PC));
 }
 
 STUB void __tsan_vptr_update(void **p, void *value)
 {
 	(void)value;
-	HOOKS(write((uintptr_t)p, sizeof *p, PC));
+	WATCHED(write((uintptr_t)p, sizeof *p, PC));
 }
 
 STUB void __tsan_func_entry(void *caller)
@@ -141,31 +148,31 @@ STUB void __tsan_release(void *p)
 /* clang calls the first three; memcpy and memmove of gcc's objects are renamed to the last two. */
 STUB void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
-	HOOKS(copy((uintptr_t)to, (uintptr_t)from, n, PC));
+	WATCHED(copy((uintptr_t)to, (uintptr_t)from, n, PC));
 	return memcpy(to, from, n);
 }
 
 STUB void *__tsan_memmove(void *to, const void *from, size_t n)
 {
-	HOOKS(copy((uintptr_t)to, (uintptr_t)from, n, PC));
+	WATCHED(copy((uintptr_t)to, (uintptr_t)from, n, PC));
 	return memmove(to, from, n);
 }
 
 STUB void *__tsan_memset(void *to, int byte, size_t n)
 {
-	HOOKS(write((uintptr_t)to, n, PC));
+	WATCHED(write((uintptr_t)to, n, PC));
 	return memset(to, byte, n);
 }
 
 STUB void *vp_flow_memcpy(void *to, const void *from, size_t n)
 {
-	HOOKS(copy((uintptr_t)to, (uintptr_t)from, n, PC));
+	WATCHED(copy((uintptr_t)to, (uintptr_t)from, n, PC));
 	return memcpy(to, from, n);
 }
 
 STUB void *vp_flow_memmove(void *to, const void *from, size_t n)
 {
-	HOOKS(copy((uintptr_t)to, (uintptr_t)from, n, PC));
+	WATCHED(copy((uintptr_t)to, (uintptr_t)from, n, PC));
 	return memmove(to, from, n);
 }
 

@@ -76,6 +76,7 @@ static void transferred(unsigned flags, int fd, uint64_t number, uintptr_t pc, u
 
 	if (t && !t->busy) {
 		t->busy = true;
+		flow_watch_events(t);
 		t->n_transfers_after += flow_events_enough();
 		log_transfer(t, flags, fd, number ? number : flow_next_section(), pc, frame);
 		t->busy = false;
@@ -91,6 +92,7 @@ static void note_received(const void *to, size_t n)
 	if (!t || !to || !t->n_late || t->busy)
 		return;
 	t->busy = true;
+	flow_watch_catch_up(t);
 	flow_late_use(t, (uintptr_t)to, n, true, 0);
 	t->busy = false;
 }

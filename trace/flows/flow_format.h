@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define VPROF_FLOW_MAGIC UINT64_C(0x31574f4c46505600) /* "\0VPFLOW1" */
-#define VPROF_FLOW_VERSION 5u
+#define VPROF_FLOW_VERSION 6u
 #define VPROF_FLOW_SUFFIX ".vpflow"
 #define VPROF_FLOW_SEQUENCE "sequence"
 #define VPROF_FLOW_HEADER_BYTES 4096u
@@ -106,6 +106,7 @@ enum vprof_flow_kind {
 #define VPROF_FLOW_PUBLISH 2u /* no lock: what was written before an atomic store with release order */
 #define VPROF_FLOW_OBSERVE 4u /* no lock: what was read after an atomic load with acquire order */
 #define VPROF_FLOW_CUT 8u     /* there were more accesses */
+#define VPROF_FLOW_BLIND 32u  /* what the thread had written before was not looked at: nothing is FILLED by it */
 #define VPROF_FLOW_EVENT 16u  /* PUBLISH: an event was registered; OBSERVE: it was delivered; a: not an address */
 /* flags of a frame */
 #define VPROF_FLOW_BENEATH 2u /* of a lock that was taken beneath the section's */

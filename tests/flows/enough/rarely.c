@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rarely MOST: a lock is taken so often that nothing else happens for long: then accesses are looked at no more.
+ * Between two items of a queue it is taken up to MOST times, now more, now less. The objects come from a pool, which is
+ * none. */
+#define CASE "rarely"
+#include "object_pool.h"
+
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t n_steps;
+static unsigned most;
+
+POOL_GET(pool_get)
+POOL_PUT(pool_put, (void)0)
+QUEUE_PUSH(push)
+QUEUE_POP(pop)
+
+static NOINLINE void step(void)
+{
+	pthread_mutex_lock(&busy);
+	n_steps++;
+	pthread_mutex_unlock(&busy);
+}
+
+static void give_back(struct object *o, unsigned i)
+{
+	(void)i;
+	pool_put(o);
+}
+
+static int is_as_constructed(const struct object *o)
+{
+	static uint64_t random = 1;
+
+	random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	for (unsigned i = 0; i < (random >> 33) % most; i++)
+		step();
+	return *o->name() != 0;
+}
+
+int main(int argc, char **argv)
+{
+	most = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+	for (unsigned i = 0; i < 20000; i++)
+		step();
+	return run();
+}
