@@ -18,7 +18,8 @@ static int is_in(const uint32_t *nodes, size_t n, uint32_t node)
 }
 
 /* A parent comes before its children, so what is kept so far holds all ancestors that may be. */
-size_t vprof_outermost(const struct vprof_results *r, uint32_t *nodes, size_t n)
+/* Keeps of nodes[n] the outermost, each once, sorted: their number. */
+static size_t keep_outermost(const struct vprof_results *r, uint32_t *nodes, size_t n)
 {
 	size_t n_kept = 0;
 
@@ -61,7 +62,7 @@ int vprof_quantities_add(struct vprof_quantities *q, const struct vprof_results 
 
 	if (own) {
 		memcpy(own, nodes, n * sizeof *own);
-		ret = vprof_quantities_add_apart(q, r, own, vprof_outermost(r, own, n));
+		ret = vprof_quantities_add_apart(q, r, own, keep_outermost(r, own, n));
 	}
 	free(own);
 	return ret;

@@ -214,7 +214,11 @@ static int read_function(struct reader *r, sqlite3_stmt *s)
 
 static enum vprof_call_kind call_kind(const char *word)
 {
-	static const char *const words[] = { "direct", "pointer", "virtual", "construct", "destroy" };
+	static const char *const words[] = {
+		[VPROF_CALL_DIRECT] = "direct",	  [VPROF_CALL_POINTER] = "pointer",
+		[VPROF_CALL_VIRTUAL] = "virtual", [VPROF_CALL_CONSTRUCT] = "construct",
+		[VPROF_CALL_DESTROY] = "destroy",
+	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strcmp(word, words[i]))

@@ -58,7 +58,8 @@ static void add_mean(const struct vprof_context *x, struct vprof_text *t)
 	}
 }
 
-void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out)
+/* How many contexts there are and which takes most, in one sentence without an end; else why there is none. */
+static void add_answer(const struct vprof_results *r, struct vprof_text *out)
 {
 	const char *interval = r->interval && *r->interval ? r->interval : "interval";
 	const struct vprof_context *x = r->contexts;
@@ -300,7 +301,7 @@ int vprof_report_contexts(const struct vprof_results *r, const char *wanted, con
 			"no context \"%s\" in run %s: give one of the names or numbers that vprof report "
 			"transactions --by context shows",
 			wanted, r->run ? r->run : "");
-	vprof_contexts_answer(r, &t);
+	add_answer(r, &t);
 	vprof_report_labelled_text(&style, "", &t, out);
 	add_advice(&style, r, out);
 	vprof_report_effect(&style, r, out);

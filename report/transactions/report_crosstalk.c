@@ -84,7 +84,8 @@ static void add_bounds(const struct vprof_crosstalk *x, struct vprof_text *t)
 				vprof_format_percent(x->share_high).s);
 }
 
-void vprof_crosstalk_answer(const struct vprof_results *r, struct vprof_text *out)
+/* The heaviest pair of a known waiter and holder in one sentence without an end; when there is none, that and why. */
+static void add_answer(const struct vprof_results *r, struct vprof_text *out)
 {
 	const struct vprof_crosstalk *x = heaviest(r);
 
@@ -303,7 +304,7 @@ void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_re
 	size_t top = o->top ? o->top : DEFAULT_PAIRS;
 	struct vprof_text t = VPROF_TEXT_INIT;
 
-	vprof_crosstalk_answer(r, &t);
+	add_answer(r, &t);
 	vprof_report_labelled_text(&style, "", &t, out);
 	add_advice(&style, r, out);
 	vprof_report_effect(&style, r, out);

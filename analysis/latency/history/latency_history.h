@@ -21,7 +21,7 @@ static inline uint64_t vprof_latency_time(double ns)
 	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
 }
 
-enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_LATENCY_KERNEL, VPROF_LATENCY_LAYERS };
+enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_LATENCY_KERNEL };
 
 struct vprof_latency_function {
 	const char *name;
