@@ -100,6 +100,14 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 	return vprof_strings_keep(&r->private->strings, s);
 }
 
+const char *vprof_results_text(struct vprof_results *r, struct vprof_text *text)
+{
+	const char *s = text->failed ? NULL : vprof_results_string(r, text->s);
+
+	vprof_text_release(text);
+	return s;
+}
+
 const struct vprof_tier *vprof_results_tier_of(const struct vprof_results *r, size_t cause)
 {
 	for (size_t i = 0; i < r->n_tiers; i++)

@@ -16,6 +16,8 @@
 #include "common/error.h"
 #include "common/plan.h"
 
+struct vprof_text;
+
 #define VPROF_TAIL_SHARE 0.01
 #define VPROF_TAIL_MIN 10 /* slowest intervals, below which nothing is said about them */
 enum vprof_node_kind {
@@ -631,6 +633,8 @@ void vprof_results_free(struct vprof_results *r);
 /* Interned copy owned by r; bytes that are not valid UTF-8 become U+FFFD, so that results.json is JSON. NULL: out of
  * memory. */
 const char *vprof_results_string(struct vprof_results *r, const char *s);
+/* The same of a text, which is released in any case. NULL also when the text has failed. */
+const char *vprof_results_text(struct vprof_results *r, struct vprof_text *text);
 /* A wait or queue delay caused by others' work: functions measured below it account for half of its variance or more.
  */
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);

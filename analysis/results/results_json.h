@@ -97,6 +97,8 @@ extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
  * object. 0 without memory. */
 int vprof_json_add_number(cJSON *o, const char *key, double x);
 int vprof_json_add_string(cJSON *o, const char *key, const char *s);
+/* A new object at the end of the array, which may be NULL. NULL without memory. */
+cJSON *vprof_json_add_object(cJSON *array);
 
 /* The whole of results.json; NULL without memory. The caller deletes it. */
 cJSON *vprof_results_json(const struct vprof_results *r);

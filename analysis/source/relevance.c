@@ -4,6 +4,7 @@
 #include "analysis/source/relevance.h"
 
 #include "analysis/timeline/edges/lock_holders.h"
+#include "common/search.h"
 
 #define GENERATIONS 16
 
@@ -26,13 +27,6 @@ static int by_from(const void *a, const void *b)
 	const struct vprof_relevant_span *x = a, *y = b;
 
 	return x->from < y->from ? -1 : x->from > y->from;
-}
-
-static int by_t(const void *a, const void *b)
-{
-	const struct vprof_release *x = a, *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
 }
 
 /* Sorts and joins what overlaps. OK or NOMEM. */
@@ -242,7 +236,7 @@ static int search(struct search *s)
 	for (size_t t = 0; t < timeline->n_threads && !rc; t++) {
 		rc = join(&s->found[t]);
 		if (!rc && vprof_array_sort(s->found[t].releases.v, s->found[t].releases.n,
-					    sizeof *s->found[t].releases.v, by_t))
+					    sizeof *s->found[t].releases.v, vprof_compare_u64))
 			rc = VPROF_ERR_NOMEM;
 	}
 	return rc;

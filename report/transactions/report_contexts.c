@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/results/results_json.h"
+#include "common/files.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 #include "report/transactions/report_crosstalk.h"
@@ -134,7 +135,6 @@ static const char *kind_of(const struct vprof_profile_node *n)
 static void add_line(const struct vprof_style *style, const struct vprof_context *x, const struct vprof_profile_node *n,
 		     struct vprof_text *out)
 {
-	const char *base = strrchr(n->file, '/');
 	int is_stage = n->kind == VPROF_NODE_INTERVAL;
 
 	vprof_text_addf(out, "%*s", INDENT, vprof_format_percent(n->total_ns / x->total_ns).s);
@@ -146,7 +146,7 @@ static void add_line(const struct vprof_style *style, const struct vprof_context
 	if (*n->file) {
 		vprof_text_add(out, vprof_ink(style, VPROF_INK_DIM));
 		vprof_text_add(out, "  ");
-		vprof_format_clean(out, base ? base + 1 : n->file);
+		vprof_format_clean(out, vprof_path_name(n->file));
 		vprof_text_addf(out, ":%d%s", n->line, vprof_ink(style, VPROF_INK_PLAIN));
 	}
 	vprof_text_add(out, "\n");

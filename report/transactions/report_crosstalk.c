@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/results/results_json.h"
+#include "common/files.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 
@@ -64,11 +65,9 @@ static void add_holder(const struct vprof_results *r, const struct vprof_crossta
 /* "item_table (handler.cc:2210)"; without the call's place, the function that waits. */
 static void add_lock(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
 {
-	const char *base = strrchr(l->file, '/');
-
 	vprof_text_add(t, *l->awaited ? l->awaited : l->name);
 	if (l->is_call && *l->file)
-		vprof_text_addf(t, " (%s:%d)", base ? base + 1 : l->file, l->line);
+		vprof_text_addf(t, " (%s:%d)", vprof_path_name(l->file), l->line);
 	else if (*l->function)
 		vprof_text_addf(t, " in %s", l->function);
 	if (!*l->awaited && *l->object)

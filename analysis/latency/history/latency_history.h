@@ -121,6 +121,10 @@ uint64_t vprof_latency_observed(const struct vprof_latency_history *h, uint64_t 
 /* The thread's first event at `at` ns or later; behind its last one if there is none. O(log events). */
 size_t vprof_latency_event_at(const struct vprof_latency_history *h, const struct vprof_latency_thread *t, uint64_t at);
 
+/* Appends an event; flags: VPROF_LATENCY_HELD and the others. NOMEM also for a stack of VPROF_NONE: there was no memory
+ * to make it. */
+int vprof_latency_event_add(struct vprof_latency_history *h, uint64_t t, uint32_t stack, uint32_t flags);
+
 /* OK, or INPUT: an index out of range, or times out of order. */
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err);
 void vprof_latency_history_release(struct vprof_latency_history *h);
