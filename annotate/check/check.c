@@ -191,7 +191,7 @@ static void add_task(struct check *c, const struct vprof_expr *e, enum vprof_exp
 	if (!e->text)
 		return;
 	if (vprof_expression_uses_return(e->text)) {
-		if (!strcmp(f->return_kind, "void")) {
+		if (f->return_kind == VPROF_RETURNS_VOID) {
 			finding(c, VPROF_FINDING_ERROR, e->place, "$return: %s returns void; use a parameter",
 				f->display);
 			return;

@@ -128,7 +128,7 @@ static void check_scan(struct vprof_checkup *row, const struct vprof_project *p,
 		rc = vprof_facts_open(&found, facts, &err);
 	if (rc)
 		set(row, VPROF_HEALTH_BROKEN, advice, "%.240s", err.message);
-	else if (found->n_tus != 1 || strcmp(found->tus[0].status, "ok") || found->n_functions != 1)
+	else if (found->n_tus != 1 || found->tus[0].status != VPROF_TU_OK || found->n_functions != 1)
 		set(row, VPROF_HEALTH_BROKEN, advice, "a one-line program could not be scanned: %.180s",
 		    found->n_tus ? found->tus[0].diagnostics : "no unit");
 	else

@@ -156,7 +156,7 @@ static const char *dequeued_item(struct vprof_discovery *d, const struct vprof_f
 	const struct vprof_parameter *list;
 	size_t n;
 
-	if (!strcmp(f->return_kind, "scalar") && strchr(f->returns, '*') && returns_item(d, f))
+	if (f->return_kind == VPROF_RETURNS_SCALAR && strchr(f->returns, '*') && returns_item(d, f))
 		return "$return";
 	list = vprof_discovery_parameters(d, f, &n);
 	for (size_t i = 0; i < n; i++)
