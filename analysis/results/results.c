@@ -44,7 +44,7 @@ void vprof_results_free(struct vprof_results *r)
 	}
 	for (size_t i = 0; r->crosstalk && i < r->n_crosstalk; i++) {
 		for (size_t k = 0; r->crosstalk[i].locks && k < r->crosstalk[i].n_locks; k++)
-			free((void *)r->crosstalk[i].locks[k].held);
+			free((void *)r->crosstalk[i].locks[k].holder_calls);
 		free((void *)r->crosstalk[i].locks);
 	}
 	for (size_t i = 0; r->contexts && i < r->n_contexts; i++) {

@@ -316,7 +316,7 @@ struct vprof_party {
 };
 
 /* what a holder ran while it was waited for: in preorder, siblings by falling time */
-struct vprof_held {
+struct vprof_holder_call {
 	enum vprof_node_kind kind; /* FUNCTION, SITE, POINTER, WAIT or PREEMPTED */
 	const char *name;
 	const char *file; /* of the function's definition or of the call; else "" */
@@ -335,9 +335,9 @@ struct vprof_crosstalk_lock {
 	const char *object;  /* as in vprof_node */
 	const char *awaited; /* as in vprof_step */
 	uint64_t n_waits;
-	double total_ns, measured_ns;  /* measured: as below */
-	const struct vprof_held *held; /* the heaviest */
-	size_t n_held;
+	double total_ns, measured_ns;		      /* measured: as below */
+	const struct vprof_holder_call *holder_calls; /* the heaviest */
+	size_t n_holder_calls;
 };
 
 /* Waiting time of intervals of one party for what another did. */

@@ -56,7 +56,7 @@
 #define VPROF_COMMON_FRAME_FIELDS(U, D, I, S, E)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)
 #define VPROF_PARTY_FIELDS(U, D, I, S, E) E(kind, vprof_party_kind_names) S(name) U(n) D(total_ns)
-#define VPROF_HELD_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) S(file) I(line) U(depth) D(total_ns)
+#define VPROF_HOLDER_CALL_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) S(file) I(line) U(depth) D(total_ns)
 #define VPROF_CROSSTALK_LOCK_FIELDS(U, D, I, S, E)                                                                      \
 	S(name) S(function) S(file) I(line) I(is_call) S(object) S(awaited) U(n_waits) D(total_ns) D(measured_ns)
 #define VPROF_CROSSTALK_FIELDS(U, D, I, S, E)                                                                           \

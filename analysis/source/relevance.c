@@ -106,7 +106,7 @@ static int follow(struct search *s, const struct vprof_wait *w, size_t thread)
 	return add_release(s, w->waker, from, w->wake_t, w->t1 - from);
 }
 
-static int by_held(const void *a, const void *b)
+static int by_lock(const void *a, const void *b)
 {
 	const struct awaited *x = a, *y = b;
 
@@ -188,7 +188,7 @@ static int take_stretch(struct search *s, size_t thread, const struct vprof_rele
 
 static int take_awaited(struct search *s)
 {
-	int rc = vprof_array_sort(s->awaited.v, s->awaited.n, sizeof *s->awaited.v, by_held) ? VPROF_ERR_NOMEM : 0;
+	int rc = vprof_array_sort(s->awaited.v, s->awaited.n, sizeof *s->awaited.v, by_lock) ? VPROF_ERR_NOMEM : 0;
 
 	for (size_t begin = 0, end; begin < s->awaited.n && !rc; begin = end) {
 		for (end = begin + 1; end < s->awaited.n && s->awaited.v[end].lock == s->awaited.v[begin].lock; end++)

@@ -14,7 +14,7 @@
 #define DEFAULT_PAIRS 10
 #define INDENT 10
 #define LOCKS_SHOWN 3
-#define HELD_MAX 24
+#define HOLDER_CALLS_MAX 24
 #define HELD_ALL 0.98	/* of the waits: it is around everything */
 #define HELD_SHOWN 4	/* levels of the heaviest way down */
 #define HELD_MIN 0.3	/* of what is above it, for the next level */
@@ -229,15 +229,15 @@ out:
 	free(holders);
 }
 
-/* The heaviest way down from the outermost function, as long as each has most of what is above it: chain[HELD_MAX] of
- * l->held. Its length. */
-static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vprof_held **chain)
+/* The heaviest way down from the outermost function, as long as each has most of what is above it:
+ * chain[HOLDER_CALLS_MAX] of l->holder_calls. Its length. */
+static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vprof_holder_call **chain)
 {
 	double above = l->total_ns;
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->n_held && n < HELD_MAX; i++) {
-		const struct vprof_held *h = &l->held[i];
+	for (size_t i = 0; i < l->n_holder_calls && n < HOLDER_CALLS_MAX; i++) {
+		const struct vprof_holder_call *h = &l->holder_calls[i];
 
 		if (h->depth != n)
 			continue; /* a sibling comes after the heaviest one's children */
@@ -250,9 +250,9 @@ static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vp
 }
 
 /* "; held in confirm 90 % > update_item 80 %", without what has all of the time anyway, such as the thread's main. */
-static void add_held(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
+static void add_holder_calls(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
 {
-	const struct vprof_held *chain[HELD_MAX];
+	const struct vprof_holder_call *chain[HOLDER_CALLS_MAX];
 	size_t n = heaviest_way(l, chain), first = 0;
 
 	while (first + 1 < n && chain[first]->total_ns >= HELD_ALL * l->total_ns)
@@ -288,7 +288,7 @@ static void add_pair(const struct vprof_style *style, const struct vprof_results
 		vprof_text_addf(&t, ": %s in %s wait%s", vprof_format_duration(l->total_ns).s,
 				vprof_format_count(l->n_waits).s, l->n_waits == 1 ? "" : "s");
 		if (is_known(r, x))
-			add_held(l, &t);
+			add_holder_calls(l, &t);
 		vprof_report_labelled(style, "", t.s, out);
 	}
 	if (x->n_locks > LOCKS_SHOWN)
