@@ -83,7 +83,7 @@ vprof_node_is_sampled(const struct vprof_node *n) /* a hot function: some of its
 	return vprof_node_kind_is_code(n->kind) && n->n_timed < n->n_calls;
 }
 
-/* Wait nodes that stand for the time of a tier without probes (analysis/tiers_without_probes.h) are called so. */
+/* Wait nodes that stand for the time of a tier without probes (analysis/join/views/views.h) are called so. */
 #define VPROF_TIER_PREFIX "tier "
 
 static inline int vprof_wait_name_is_tier(const char *name)
@@ -281,7 +281,7 @@ enum vprof_layer_kind {
 	VPROF_LAYER_KINDS
 };
 
-/* A context beneath a measured call, inferred from the stacks that were taken meanwhile (analysis/layers_of_calls.h).
+/* A context beneath a measured call, inferred from the stacks that were taken meanwhile (analysis/join/views/views.h).
  * What was measured comes first, its contexts behind it, callers before callees. Times are between bounds, means over
  * the calls seen as a whole. */
 struct vprof_layer {

@@ -5,6 +5,8 @@
  * A stack is a list of frames from the outermost function to the innermost, first those of the program and its
  * libraries, then those of the kernel. A frame is a function and a place in it: that of the call of the next frame, or
  * of the innermost frame's instruction. While a call goes on, its caller stays at one place.
+ *
+ * This is the entry to the room analysis/latency/history; transfer.h: what threads received and sent meanwhile.
  */
 #ifndef VPROF_LATENCY_HISTORY_H
 #define VPROF_LATENCY_HISTORY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/functions_of_visits.h"
+#include "analysis/join/views/views.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/latency/layer_describe.h"
 #include "analysis/requests/marked_work.h"
+#include "analysis/requests/requests.h"
 #include "analysis/requests/tiers.h"
 
 #define VISIT_NAME "a visit"
