@@ -340,7 +340,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		}
 	}
 	if (n && n->object && *n->object) {
-		if (f->n_nodes > 1 || !strcmp(n->object, "several"))
+		if (f->n_nodes > 1 || vprof_object_is_several(n->object))
 			vprof_format_item(line, "several objects");
 		else
 			vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);

@@ -86,6 +86,11 @@ void vprof_results_free(struct vprof_results *r)
 	free(r);
 }
 
+int vprof_object_is_several(const char *object)
+{
+	return !strcmp(object, VPROF_OBJECT_SEVERAL);
+}
+
 const char *vprof_results_string(struct vprof_results *r, const char *s)
 {
 	if (!vprof_utf8_is_valid(s)) {

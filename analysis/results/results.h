@@ -44,6 +44,8 @@ static inline int vprof_node_kind_is_code(enum vprof_node_kind kind) /* of the p
 #define VPROF_COST_COUNTED_PART 0.25 /* of a record's time, for a call that is only counted (docs/performance.md) */
 #define VPROF_EFFECT_TOLD 0.05	     /* slowed by so much: a report begins with it */
 
+#define VPROF_OBJECT_SEVERAL "several" /* in place of an object's address, where there are many */
+
 struct vprof_node {
 	enum vprof_node_kind kind;
 	uint32_t code;	 /* trace code, 0 for interval, body, wait and queued nodes */
@@ -74,7 +76,7 @@ struct vprof_node {
 	const char *display; /* name as reports show it */
 	const char *file;
 	int line;
-	const char *object; /* waits for another thread: the object's address, or "several"; else "" */
+	const char *object; /* waits for another thread: the object's address, or VPROF_OBJECT_SEVERAL; else "" */
 };
 
 static inline int
@@ -627,6 +629,9 @@ struct vprof_results {
 	int inconclusive; /* too few intervals, no variance, ...: warnings say why and what to do */
 	struct vprof_results_private *private;
 };
+
+/* Does what stands for an object's address stand for several? */
+int vprof_object_is_several(const char *object);
 
 struct vprof_results *vprof_results_new(void);
 void vprof_results_free(struct vprof_results *r);

@@ -223,7 +223,7 @@ static int fill_lock(struct describing *d, uint32_t site, struct vprof_crosstalk
 	lock->function = text_of(d, !probe ? "" : lock->is_call ? probe->caller : probe->display, &ret);
 	lock->file = text_of(d, probe ? probe->file : "", &ret);
 	lock->line = probe ? probe->line : 0;
-	lock->object = text_of(d, n->objects > 1 ? "several" : object, &ret);
+	lock->object = text_of(d, n->objects > 1 ? VPROF_OBJECT_SEVERAL : object, &ret);
 	lock->awaited = text_of(d, "", &ret);
 	lock->n_waits = n->n_waits;
 	lock->total_ns = (double)d->order.ticks[site] * d->ns_per_tick;

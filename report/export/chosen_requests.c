@@ -30,7 +30,7 @@ int vprof_chosen_requests_find(struct vprof_chosen_requests *c, struct vprof_exp
 
 	memset(c, 0, sizeof *c);
 	for (uint32_t i = 0; all && i < r->n_listed; i++)
-		if (r->requests[i].is_whole && strcmp(r->requests[i].state, "ambiguous") != 0)
+		if (r->requests[i].is_whole && r->requests[i].state != VPROF_REQUEST_AMBIGUOUS)
 			all[n++] = (struct candidate){ r->requests[i].latency_ns, i };
 	if (!all || vprof_array_sort(all, n, sizeof *all, slowest_first))
 		goto out;

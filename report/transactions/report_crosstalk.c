@@ -71,8 +71,8 @@ static void add_lock(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
 	else if (*l->function)
 		vprof_text_addf(t, " in %s", l->function);
 	if (!*l->awaited && *l->object)
-		vprof_text_addf(t, "%s%s", strcmp(l->object, "several") ? " at " : ", ",
-				strcmp(l->object, "several") ? l->object : "several objects");
+		vprof_text_addf(t, "%s%s", vprof_object_is_several(l->object) ? ", " : " at ",
+				vprof_object_is_several(l->object) ? "several objects" : l->object);
 }
 
 static void add_bounds(const struct vprof_crosstalk *x, struct vprof_text *t)
