@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One run's trace and plan in, results out: timeline -> critical path -> variance tree -> factors.
- * (VProfiler, EuroSys 2017, sections 3.2 and 3.3, Algorithms 1 and 2.) */
+ * (VProfiler, EuroSys 2017, sections 3.2 and 3.3, Algorithms 1 and 2.)
+ *
+ * This is the entry to the room analysis: the order in which its rooms run. What is here besides belongs to no room, as
+ * it takes from several: examples.h (single intervals), common_frames.h (where to begin), warnings.h. */
 #ifndef VPROF_ANALYZE_H
 #define VPROF_ANALYZE_H
 

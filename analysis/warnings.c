@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
 #include "analysis/warnings.h"
-#include "analysis/load_share.h"
+#include "analysis/stats/load_share.h"
 
 #include "analysis/stats/bootstrap.h"
 

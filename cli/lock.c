@@ -70,7 +70,7 @@ int vprof_project_busy(const struct vprof_project *p, char *holder, size_t size)
 	return busy;
 }
 
-void vprof_run_hold(const char *folder)
+void vprof_run_lock(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -78,12 +78,12 @@ void vprof_run_hold(const char *folder)
 		flock(fd, LOCK_SH); /* waits for who asks just now; on a file system without locks nobody can know */
 }
 
-int vprof_run_is_held(const char *folder)
+int vprof_run_is_locked(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	int is_locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 
 	if (fd >= 0)
 		close(fd);
-	return held;
+	return is_locked;
 }

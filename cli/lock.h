@@ -18,8 +18,8 @@ int vprof_project_lock(struct vprof_project *p, const char *command, struct vpro
 /* 1 while another command holds it; `holder` says which, "" where that is not known. Takes nothing. */
 int vprof_project_busy(const struct vprof_project *p, char *holder, size_t size);
 
-/* A recording holds its run's folder, until the process ends: several may be made at once. */
-void vprof_run_hold(const char *folder);
-int vprof_run_is_held(const char *folder);
+/* A recording locks its run's folder, until the process ends: several may be made at once. */
+void vprof_run_lock(const char *folder);
+int vprof_run_is_locked(const char *folder);
 
 #endif

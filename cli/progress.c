@@ -75,7 +75,7 @@ static double since(const struct timespec *then)
 	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
 }
 
-double vprof_progress_seconds(const struct vprof_progress *p)
+static double seconds_since_begin(const struct vprof_progress *p)
 {
 	return since(&p->started);
 }
@@ -114,7 +114,7 @@ void vprof_progress_update(void *arg, const char *what, double done)
 	if (p && form == AS_JSON && since(p->shown ? &p->drawn : &p->started) >= TELL_EVERY_S) {
 		clock_gettime(CLOCK_MONOTONIC, &p->drawn);
 		p->shown = 1;
-		tell_json("running", p->step, what, done, vprof_progress_seconds(p));
+		tell_json("running", p->step, what, done, seconds_since_begin(p));
 	}
 	if (!p || !p->on_terminal || !owns_terminal() || (p->shown && done < 1 && since(&p->drawn) < DRAW_EVERY_S))
 		return;
@@ -137,7 +137,7 @@ void vprof_progress_note(struct vprof_progress *p, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	if (form == AS_JSON)
-		tell_json("running", p->step, text, -1, vprof_progress_seconds(p));
+		tell_json("running", p->step, text, -1, seconds_since_begin(p));
 	else
 		fprintf(stderr, "  %-8s %s\n", p->step, text);
 }
@@ -161,9 +161,9 @@ void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	if (form == AS_JSON)
-		tell_json("step", p->step, text, -1, vprof_progress_seconds(p));
+		tell_json("step", p->step, text, -1, seconds_since_begin(p));
 	else
-		fprintf(stderr, "  %-8s %-66s %6.1f s\n", p->step, text, vprof_progress_seconds(p));
+		fprintf(stderr, "  %-8s %-66s %6.1f s\n", p->step, text, seconds_since_begin(p));
 }
 
 /* Names within come from files that anybody may have written: no escape sequence of theirs reaches the terminal. */

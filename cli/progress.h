@@ -41,8 +41,6 @@ void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...) __attrib
 /* The step failed: takes the unfinished line away, so that the error stands alone. */
 void vprof_progress_drop(struct vprof_progress *p);
 
-double vprof_progress_seconds(const struct vprof_progress *p);
-
 /* Whether text on this file descriptor may be coloured: a terminal, NO_COLOR unset, TERM not dumb. */
 int vprof_progress_colour(int fd);
 

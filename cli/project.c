@@ -169,9 +169,9 @@ int vprof_project_make_dir(const struct vprof_project *p, struct vprof_error *er
 	if (rc)
 		return rc;
 	if (access(p->vprof_dir, W_OK | X_OK))
-		return vprof_error_set(err, VPROF_ERR_FAILED,
-				       "cannot write to %s: %s. Change its owner or permissions, or remove it",
-				       p->vprof_dir, strerror(errno));
+		return vprof_error_because(err, VPROF_ERR_FAILED, VPROF_REASON_NOT_WRITABLE,
+					   "cannot write to %s: %s. Change its owner or permissions, or remove it",
+					   p->vprof_dir, strerror(errno));
 	ignore = vprof_path_join(p->vprof_dir, ".gitignore");
 	if (!ignore)
 		return vprof_error_no_memory(err);

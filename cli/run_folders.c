@@ -8,7 +8,7 @@
 
 #include "common/files.h"
 
-static int holds(const char *dir, const char *file)
+static int has_file(const char *dir, const char *file)
 {
 	char *path = vprof_path_join(dir, file);
 	int found = path && !access(path, F_OK);
@@ -19,7 +19,7 @@ static int holds(const char *dir, const char *file)
 
 int vprof_is_trace(const char *folder)
 {
-	return holds(folder, "records.vpt") || holds(folder, "trace/records.vpt");
+	return has_file(folder, "records.vpt") || has_file(folder, "trace/records.vpt");
 }
 
 int vprof_is_trace_folder(const char *word)
@@ -57,7 +57,7 @@ static int check_new(struct vprof_run_folders *in, size_t i, struct vprof_error 
 static int add_input(struct vprof_run_folders *in, size_t i, struct vprof_error *err)
 {
 	const char *word = in->words[i];
-	int is_trace = holds(word, "records.vpt");
+	int is_trace = has_file(word, "records.vpt");
 	char *plan_path = vprof_path_join(word, is_trace ? "../plan.json" : "plan.json");
 	struct vprof_plan *plan = NULL;
 	int rc = VPROF_OK;
@@ -65,7 +65,7 @@ static int add_input(struct vprof_run_folders *in, size_t i, struct vprof_error 
 	in->traces[i] = is_trace ? strdup(word) : vprof_path_join(word, "trace");
 	if (!plan_path || !in->traces[i])
 		rc = vprof_error_no_memory(err);
-	else if (!is_trace && !holds(word, "trace/records.vpt"))
+	else if (!is_trace && !has_file(word, "trace/records.vpt"))
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
 				     "there is no trace in %s: name the folder of a run, such as .vprof/runs/0001",
 				     word);

@@ -102,7 +102,7 @@ int vprof_workspace_scan(const struct vprof_project *p, const char *compile_comm
 		return rc;
 	}
 	for (size_t i = 0; i < facts->n_tus; i++)
-		n_broken += strcmp(facts->tus[i].status, "ok") != 0;
+		n_broken += facts->tus[i].status != VPROF_TU_OK;
 	if (n_broken)
 		vprof_progress_end(&progress, "%s source files, %s functions (%s files with errors)",
 				   vprof_format_count(facts->n_tus).s, vprof_format_count(facts->n_functions).s,

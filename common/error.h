@@ -29,7 +29,10 @@ enum vprof_error_reason {
 	VPROF_REASON_NOTHING_COMPILED, /* an observed build ran no compiler */
 	VPROF_REASON_NO_LOCALHOST,     /* a tool could not resolve the name localhost */
 	VPROF_REASON_DISK_FULL,
-	VPROF_REASON_TRACE_CUT, /* the disk did not take all of a run's trace */
+	VPROF_REASON_TRACE_CUT,	 /* the disk did not take all of a run's trace */
+	VPROF_REASON_NO_SCANNER, /* the scanner cannot start */
+	VPROF_REASON_SCAN_FAILED,
+	VPROF_REASON_NOT_WRITABLE, /* the project's folder, or .vprof in it */
 };
 
 struct vprof_error {

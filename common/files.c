@@ -293,6 +293,13 @@ char *vprof_path_join(const char *dir, const char *name)
 	return out;
 }
 
+const char *vprof_path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 int vprof_path_inside(const char *dir, const char *path)
 {
 	size_t n = strlen(dir);

@@ -36,6 +36,9 @@ char *vprof_path_rooted(const char *root, const char *base, const char *path);
 /* dir + "/" + name on the heap; NULL when out of memory. */
 char *vprof_path_join(const char *dir, const char *name);
 
+/* What stands behind the last slash: the file's name. All of it without a slash. Points into `path`. */
+const char *vprof_path_name(const char *path);
+
 /* Is `path` inside folder `dir` (both absolute and normalised)? The folder itself counts. */
 int vprof_path_inside(const char *dir, const char *path);
 

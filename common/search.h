@@ -65,4 +65,16 @@ static inline int vprof_u64_order(uint64_t x, uint64_t y)
 	return x < y ? -1 : x > y;
 }
 
+/* For qsort and the like: arrays of uint32_t, ascending. */
+static inline int vprof_compare_u32(const void *a, const void *b)
+{
+	return vprof_u64_order(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* The same of uint64_t, or of structs whose first member is one: their time, say. */
+static inline int vprof_compare_u64(const void *a, const void *b)
+{
+	return vprof_u64_order(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
 #endif

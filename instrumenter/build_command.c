@@ -10,14 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/files.h"
 #include "common/text.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int in_list(const char *const *list, const char *word)
 {
@@ -31,14 +25,14 @@ int vprof_is_compiler_prefix(const char *program)
 {
 	static const char *const names[] = { "ccache", "distcc", "sccache", "icecc", NULL };
 
-	return in_list(names, base_name(program));
+	return in_list(names, vprof_path_name(program));
 }
 
 int vprof_is_compiler(const char *program)
 {
 	static const char *const names[] = { "cc",  "c++", "gcc",  "g++",   "clang",  "clang++", "c89",
 					     "c99", "icx", "icpx", "mpicc", "mpicxx", "mpic++",	 NULL };
-	const char *base = base_name(program), *dash;
+	const char *base = vprof_path_name(program), *dash;
 	char name[64];
 	size_t n = strlen(base);
 
@@ -124,7 +118,7 @@ static int is_source(const char *path, const char *language)
 {
 	static const char *const suffixes[] = { ".c",	".cc", ".cp", ".cxx", ".cpp", ".CPP",
 						".c++", ".C",  ".i",  ".ii",  NULL };
-	const char *dot = strrchr(base_name(path), '.');
+	const char *dot = strrchr(vprof_path_name(path), '.');
 
 	if (language && strcmp(language, "none"))
 		return !strcmp(language, "c") || !strcmp(language, "c++") || !strcmp(language, "cpp-output") ||
@@ -313,7 +307,7 @@ void vprof_words_free(char **words)
 
 char *vprof_default_output(const struct vprof_command *c, size_t source)
 {
-	const char *base = base_name(c->argv[source]), *dot = strrchr(base, '.');
+	const char *base = vprof_path_name(c->argv[source]), *dot = strrchr(base, '.');
 	size_t n = dot ? (size_t)(dot - base) : strlen(base);
 	char *out;
 
@@ -329,7 +323,5 @@ char *vprof_default_output(const struct vprof_command *c, size_t source)
 
 int vprof_command_is_clang(const struct vprof_command *c)
 {
-	const char *slash = strrchr(c->argv[c->compiler], '/');
-
-	return strstr(slash ? slash + 1 : c->argv[c->compiler], "clang") != NULL;
+	return strstr(vprof_path_name(c->argv[c->compiler]), "clang") != NULL;
 }

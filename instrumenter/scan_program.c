@@ -58,14 +58,15 @@ int vprof_scan(const char *scanner, const char *compile_commands, const char *ro
 			"cannot find the scanner: %s. It is built with vprof and installed beside it; vprof doctor shows what is missing",
 			scanner);
 	if (!rc && result.status == 127) { /* from the loader or the shell: it did not even start */
-		rc = vprof_error_set(err, VPROF_ERR_MISSING,
-				     "the scanner cannot start; it needs Clang 19's libraries: "
-				     "apt-get install libclang-cpp19 libclang-common-19-dev. %s",
-				     relay.messages.s);
+		rc = vprof_error_because(err, VPROF_ERR_MISSING, VPROF_REASON_NO_SCANNER,
+					 "the scanner cannot start; it needs Clang 19's libraries: "
+					 "apt-get install libclang-cpp19 libclang-common-19-dev. %s",
+					 relay.messages.s);
 	} else if (!rc && result.status) {
 		vprof_process_describe(&result, how, sizeof how);
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "the scan of the sources failed (%s)\n  %s", how,
-				     relay.messages.len ? relay.messages.s : "vprof-scan printed no message");
+		rc = vprof_error_because(err, VPROF_ERR_FAILED, VPROF_REASON_SCAN_FAILED,
+					 "the scan of the sources failed (%s)\n  %s", how,
+					 relay.messages.len ? relay.messages.s : "vprof-scan printed no message");
 	}
 	vprof_text_release(&relay.messages);
 	return rc;

@@ -15,7 +15,7 @@ enum { AT_DETAIL = 9, PATH_MAX_NODES = 64, WHOLE_NAMES = 6, UNDIVIDED_NAMES = 3 
 
 const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 {
-	static const char *const inks[] = { "\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m" };
+	static const char *const inks[] = { "\033[0m", "\033[1m", "\033[2m", "\033[33m" };
 
 	return style->colour ? inks[ink] : "";
 }
@@ -340,7 +340,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		}
 	}
 	if (n && n->object && *n->object) {
-		if (f->n_nodes > 1 || !strcmp(n->object, "several"))
+		if (f->n_nodes > 1 || vprof_object_is_several(n->object))
 			vprof_format_item(line, "several objects");
 		else
 			vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);

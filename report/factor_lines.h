@@ -12,7 +12,7 @@ struct vprof_style {
 	size_t width;
 };
 
-enum vprof_ink { VPROF_INK_PLAIN, VPROF_INK_BOLD, VPROF_INK_DIM, VPROF_INK_GOOD, VPROF_INK_BAD };
+enum vprof_ink { VPROF_INK_PLAIN, VPROF_INK_BOLD, VPROF_INK_DIM, VPROF_INK_BAD };
 
 /* Escape sequence of an ink, "" without colour. */
 const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink);

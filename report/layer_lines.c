@@ -17,7 +17,8 @@
 #define SAME_MIN 0.9	/* of a context's time, surely in the one beneath it: they share a line */
 #define NAMES_ON_LINE 6 /* of which those in the middle are left out */
 
-const char *vprof_layer_part(const char *function)
+/* What a function of the kernel belongs to, by its name: "file system", "block layer", "network", ...; "": unknown. */
+static const char *kernel_part(const char *function)
 {
 	static const struct {
 		const char *prefix, *part;
@@ -161,7 +162,7 @@ static void add_names(const struct printing *p, size_t from, size_t to, struct v
 static void add_line(struct printing *p, size_t from, size_t to, unsigned depth)
 {
 	const struct vprof_layer *l = &p->r->layers[to], *root = &p->r->layers[p->root];
-	const char *part = l->kind == VPROF_LAYER_KERNEL ? vprof_layer_part(l->name) : "";
+	const char *part = l->kind == VPROF_LAYER_KERNEL ? kernel_part(l->name) : "";
 	size_t column = LABEL_COLUMNS + INDENT * depth;
 	struct vprof_text t = VPROF_TEXT_INIT;
 

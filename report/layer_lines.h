@@ -14,7 +14,4 @@ void vprof_layer_lines(const struct vprof_style *style, const struct vprof_resul
 void vprof_layer_tree(const struct vprof_style *style, const struct vprof_results *r, size_t call, size_t most,
 		      struct vprof_text *out);
 
-/* What a function of the kernel belongs to, by its name: "file system", "block layer", "network", ...; "": unknown. */
-const char *vprof_layer_part(const char *function);
-
 #endif

@@ -53,15 +53,6 @@ static int push_number(cJSON *array, double x)
 	return v && cJSON_AddItemToArray(array, v);
 }
 
-static cJSON *push_object(cJSON *array)
-{
-	cJSON *o = array ? cJSON_CreateObject() : NULL;
-
-	if (o)
-		cJSON_AddItemToArray(array, o);
-	return o;
-}
-
 struct pair {
 	double weight;
 	uint32_t index;
@@ -164,7 +155,7 @@ static int add_rounds(cJSON *o, const struct vprof_page *p)
 
 	for (size_t i = 0; ok && i < p->n_rounds; i++) {
 		const struct vprof_page_round *round = &p->rounds[i];
-		cJSON *x = push_object(list), *top;
+		cJSON *x = vprof_json_add_object(list), *top;
 
 		ok = x && vprof_json_add_string(x, "run", round->run) &&
 		     vprof_json_add_string(x, "state", round->state) &&
@@ -177,7 +168,7 @@ static int add_rounds(cJSON *o, const struct vprof_page *p)
 		     vprof_json_add_number(x, "p99_ns", round->p99_ns);
 		top = ok ? cJSON_AddArrayToObject(x, "top") : NULL;
 		for (size_t k = 0; top && k < round->n_top; k++) {
-			cJSON *t = push_object(top);
+			cJSON *t = vprof_json_add_object(top);
 
 			ok &= t && vprof_json_add_string(t, "name", round->top[k].name) &&
 			      vprof_json_add_number(t, "share", round->top[k].share);
@@ -193,7 +184,7 @@ static int add_verdicts(cJSON *o, const struct vprof_page *p)
 	int ok = list != NULL;
 
 	for (size_t i = 0; ok && i < p->n_verdicts; i++) {
-		cJSON *x = push_object(list);
+		cJSON *x = vprof_json_add_object(list);
 
 		ok = x && vprof_json_add_string(x, "key", p->verdicts[i].key) &&
 		     vprof_json_add_string(x, "verdict", vprof_verdict_names[p->verdicts[i].verdict]) &&

@@ -91,17 +91,9 @@ void rt_next_all(void)
 
 /* Becoming active. */
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static vp_u64 monotonic_ticks(void)
 {
-	return monotonic_ns();
+	return rt_monotonic_ns();
 }
 
 static bool clock_set(uint32_t clock)
@@ -137,10 +129,10 @@ bool rt_start_forked(void)
 /* A rough calibration, good enough for the thresholds. */
 static void clock_thresholds(void)
 {
-	uint64_t ns = monotonic_ns(), ticks = rt_now(), end_ns = ns, end_ticks = ticks;
+	uint64_t ns = rt_monotonic_ns(), ticks = rt_now(), end_ns = ns, end_ticks = ticks;
 
 	while (end_ns - ns < CALIBRATE_NS) {
-		end_ns = monotonic_ns();
+		end_ns = rt_monotonic_ns();
 		end_ticks = rt_now();
 	}
 	rt_process.io_ticks = (end_ticks - ticks) * RT_IO_NS / (end_ns - ns);

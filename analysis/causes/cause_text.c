@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "common/search.h"
 #include "common/text.h"
 
 #define NAMED_MAX 3   /* callees that vary together, in the name */
@@ -40,11 +41,6 @@ static uint32_t main_end(const struct vprof_cause_drafts *d, const struct vprof_
 	return vprof_cause_end(d, draft, best);
 }
 
-static int node_order(const void *a, const void *b)
-{
-	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
-}
-
 static int count_places(const struct vprof_cause_drafts *d, struct vprof_cause_draft *draft)
 {
 	struct vprof_cause *c = &draft->cause;
@@ -54,7 +50,7 @@ static int count_places(const struct vprof_cause_drafts *d, struct vprof_cause_d
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < c->n_nodes; i++)
 		ends[i] = vprof_cause_end(d, draft, c->nodes[i]);
-	qsort(ends, c->n_nodes, sizeof *ends, node_order);
+	qsort(ends, c->n_nodes, sizeof *ends, vprof_compare_u32);
 	for (size_t i = 0; i < c->n_nodes; i++)
 		c->n_places += !i || ends[i] != ends[i - 1];
 	free(ends);
@@ -134,14 +130,6 @@ static int text_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static const char *interned(struct vprof_results *r, struct vprof_text *text)
-{
-	const char *s = text->failed ? NULL : vprof_results_string(r, text->s);
-
-	vprof_text_release(text);
-	return s;
-}
-
 /* "(a, b and 2 more)", the largest first; the key has all in their order. */
 static int name_group(struct vprof_cause_drafts *d, struct vprof_cause_draft *draft)
 {
@@ -163,8 +151,8 @@ static int name_group(struct vprof_cause_drafts *d, struct vprof_cause_draft *dr
 	for (size_t i = 0; i < cluster->n_units; i++)
 		vprof_text_addf(&key, "%s%s", i ? "|" : "c:", keys[i]);
 	free(keys);
-	draft->cause.name = interned(d->r, &name);
-	draft->cause.key = interned(d->r, &key);
+	draft->cause.name = vprof_results_text(d->r, &name);
+	draft->cause.key = vprof_results_text(d->r, &key);
 	return draft->cause.name && draft->cause.key ? 0 : VPROF_ERR_NOMEM;
 }
 
@@ -175,7 +163,7 @@ static int name_function(struct vprof_cause_drafts *d, struct vprof_cause_draft 
 
 	draft->cause.name = function_name(d, draft->cluster->end);
 	vprof_text_addf(&key, "v:%s", subject_key(d, draft->cluster->end));
-	draft->cause.key = interned(d->r, &key);
+	draft->cause.key = vprof_results_text(d->r, &key);
 	return draft->cause.key ? 0 : VPROF_ERR_NOMEM;
 }
 

@@ -88,7 +88,7 @@ int vprof_knot_locks_fill(struct vprof_results *r, const struct vprof_knot_wait_
 			if (at == n)
 				locks[n++] = lock;
 			else if (strcmp(locks[at].object, lock.object))
-				locks[at].object = "several";
+				locks[at].object = VPROF_OBJECT_SEVERAL;
 			locks[at].part += passed;
 			sum += passed;
 		}

@@ -3,7 +3,10 @@
  * intervals. For each knot, which share of the intervals' mean and variance passes through it, of all and by type; for
  * each wait of the variance tree, in which knot the threads are that it waits for.
  *
- * This is the entry to the room analysis/join. knot_times.h has each interval's times.
+ * This is the entry to the room analysis/join. knot_times.h has each interval's times, knot_waits.h those of the tree's
+ * waits, knot_locks.h and knot_parts.h their places. The other joins stand by themselves: tier_work.h (tiers and
+ * functions), visit_calls.h (visits and functions), measured_calls.h (measured calls and stacks), context_samples.h
+ * (contexts and stacks). views/views.h puts all of them into results.
  */
 #ifndef VPROF_KNOT_SHARES_H
 #define VPROF_KNOT_SHARES_H

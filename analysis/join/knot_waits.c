@@ -91,7 +91,7 @@ static void add_found(const struct vprof_knot_wait_index *index, const struct vp
 struct vprof_knot_wait_sums vprof_knot_waits_of_node(const struct vprof_knot_wait_index *index,
 						     const struct vprof_node *n)
 {
-	struct vprof_knot_wait_group wanted = { .name = n->name, .is_any = !strcmp(n->object, "several") };
+	struct vprof_knot_wait_group wanted = { .name = n->name, .is_any = vprof_object_is_several(n->object) };
 	struct vprof_knot_wait_sums sums = { 0 };
 
 	if (n->kind == VPROF_NODE_QUEUED)

@@ -123,15 +123,6 @@ static uint32_t cut_stack(struct gathering *g, uint32_t target, uint32_t stack, 
 	return c->made;
 }
 
-static int add_event(struct vprof_latency_history *h, uint64_t t, uint32_t stack, uint32_t flags)
-{
-	struct vprof_latency_event *e = stack == VPROF_NONE ? NULL : VPROF_PUSH(&h->events);
-
-	if (e)
-		*e = (struct vprof_latency_event){ t, stack, flags };
-	return e ? VPROF_OK : VPROF_ERR_NOMEM;
-}
-
 /* The part of a call, from t0 to t1, in which this thread's stacks were taken. *n_parts: those before it. */
 static int add_part(struct gathering *g, uint32_t target, const struct vprof_latency_thread *t, uint64_t t0,
 		    uint64_t t1, uint32_t *n_parts)
@@ -147,7 +138,7 @@ static int add_part(struct gathering *g, uint32_t target, const struct vprof_lat
 	if (begin >= end)
 		return VPROF_OK;
 	if (begin == t0)
-		ret = add_event(h, t0, cut_stack(g, target, VPROF_NONE, 0), 0);
+		ret = vprof_latency_event_add(h, t0, cut_stack(g, target, VPROF_NONE, 0), 0);
 	for (; i < last && g->events->events.v[i].t <= end && !ret; i++) {
 		const struct vprof_latency_event *e = &g->events->events.v[i];
 		uint32_t depth = find_depth(g, &g->events->stacks.v[e->stack]);
@@ -157,12 +148,12 @@ static int add_part(struct gathering *g, uint32_t target, const struct vprof_lat
 		is_next = depth == VPROF_NONE;
 		to->n_unplaced += depth == VPROF_NONE;
 		if (depth != VPROF_NONE)
-			ret = add_event(h, e->t, cut_stack(g, target, e->stack, depth), flags);
+			ret = vprof_latency_event_add(h, e->t, cut_stack(g, target, e->stack, depth), flags);
 	}
 	if (end == t1 && !ret) /* what was skipped before the end, the next event tells */
-		ret = add_event(h, t1, cut_stack(g, target, VPROF_NONE, 0),
-				i < last ? g->events->events.v[i].flags & VPROF_LATENCY_SKIPPED :
-					   VPROF_LATENCY_SKIPPED);
+		ret = vprof_latency_event_add(h, t1, cut_stack(g, target, VPROF_NONE, 0),
+					      i < last ? g->events->events.v[i].flags & VPROF_LATENCY_SKIPPED :
+							 VPROF_LATENCY_SKIPPED);
 	part = ret ? NULL : VPROF_PUSH(&h->threads);
 	if (!part)
 		return VPROF_ERR_NOMEM;

@@ -52,24 +52,25 @@ static int add_stretch(struct inferring *g, uint32_t group, const struct vprof_l
 	size_t i = vprof_latency_event_at(g->events, t, s->from), last = t->first_event + t->n_events;
 	/* the time since the stretch before is nobody's */
 	uint32_t flags = n ? VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU : 0;
-	int is_held = i > t->first_event && i < last && (e[i].flags & VPROF_LATENCY_HELD), ret;
+	int ran_nothing = i > t->first_event && i < last && (e[i].flags & VPROF_LATENCY_HELD), ret;
 
-	ret = vprof_visit_event_add(h, s->from, VPROF_VISIT_STACK_ALONE, flags);
-	if (!ret && is_held)
-		ret = vprof_visit_event_add(h, s->from, stack_of(g, group, e[i - 1].stack), 0);
-	for (int is_next = !is_held; i < last && e[i].t <= s->to && !ret; i++, is_next = 0)
-		ret = vprof_visit_event_add(h, e[i].t, stack_of(g, group, e[i].stack),
-					    is_next ? e[i].flags & (VPROF_LATENCY_NEW_CALL | VPROF_LATENCY_SKIPPED) :
-						      e[i].flags);
+	ret = vprof_latency_event_add(h, s->from, VPROF_VISIT_STACK_ALONE, flags);
+	if (!ret && ran_nothing)
+		ret = vprof_latency_event_add(h, s->from, stack_of(g, group, e[i - 1].stack), 0);
+	for (int is_next = !ran_nothing; i < last && e[i].t <= s->to && !ret; i++, is_next = 0)
+		ret = vprof_latency_event_add(h, e[i].t, stack_of(g, group, e[i].stack),
+					      is_next ? e[i].flags & (VPROF_LATENCY_NEW_CALL | VPROF_LATENCY_SKIPPED) :
+							e[i].flags);
 	if (ret)
 		return ret;
-	if (i < last && i > t->first_event && (e[i].flags & VPROF_LATENCY_HELD) && (is_held || e[i - 1].t >= s->from)) {
-		ret = vprof_visit_event_add(h, s->to, stack_of(g, group, e[i - 1].stack), e[i].flags);
+	if (i < last && i > t->first_event && (e[i].flags & VPROF_LATENCY_HELD) &&
+	    (ran_nothing || e[i - 1].t >= s->from)) {
+		ret = vprof_latency_event_add(h, s->to, stack_of(g, group, e[i - 1].stack), e[i].flags);
 		flags = VPROF_LATENCY_NEW_CALL;
 	} else {
 		flags = i < last ? e[i].flags & VPROF_LATENCY_SKIPPED : VPROF_LATENCY_SKIPPED;
 	}
-	return ret ? ret : vprof_visit_event_add(h, s->to, VPROF_VISIT_STACK_ALONE, flags);
+	return ret ? ret : vprof_latency_event_add(h, s->to, VPROF_VISIT_STACK_ALONE, flags);
 }
 
 /* With its first visit: there may be many tiers, most of which nothing is known of. */

@@ -193,9 +193,9 @@ static int gather(struct measuring *g, uint32_t thread, const struct vprof_visit
 /* Both stacks at a change. */
 static int change(struct vprof_latency_history *h, uint64_t t, uint32_t before, uint32_t after)
 {
-	int ret = vprof_visit_event_add(h, t, before, EXACT);
+	int ret = vprof_latency_event_add(h, t, before, EXACT);
 
-	return ret ? ret : vprof_visit_event_add(h, t, after, EXACT);
+	return ret ? ret : vprof_latency_event_add(h, t, after, EXACT);
 }
 
 static int add_stretch(struct measuring *g, uint32_t group, uint32_t thread, const struct vprof_visit_stretch *s)
@@ -209,7 +209,7 @@ static int add_stretch(struct measuring *g, uint32_t group, uint32_t thread, con
 	int ret = gather(g, thread, s);
 
 	if (!ret)
-		ret = vprof_visit_event_add(h, s->from, VPROF_VISIT_STACK_ALONE, EXACT);
+		ret = vprof_latency_event_add(h, s->from, VPROF_VISIT_STACK_ALONE, EXACT);
 	for (size_t i = 0; i < g->items.n && !ret; i++) {
 		const struct item *item = &g->items.v[i];
 		uint64_t end;
@@ -227,7 +227,7 @@ static int add_stretch(struct measuring *g, uint32_t group, uint32_t thread, con
 	}
 	for (; n > 1 && !ret; n--)
 		ret = change(h, open[n - 1].t1, open[n - 1].stack, open[n - 2].stack);
-	return ret ? ret : vprof_visit_event_add(h, s->to, VPROF_VISIT_STACK_ALONE, EXACT);
+	return ret ? ret : vprof_latency_event_add(h, s->to, VPROF_VISIT_STACK_ALONE, EXACT);
 }
 
 /* The thread that has the stretch; VPROF_NONE: there is none with probes. *is_lost: some of its records are missing. */

@@ -44,15 +44,6 @@ uint32_t vprof_visit_stack_add(struct vprof_latency_history *h, const struct vpr
 	return (uint32_t)h->stacks.n - 1;
 }
 
-int vprof_visit_event_add(struct vprof_latency_history *h, uint64_t t, uint32_t stack, uint32_t flags)
-{
-	struct vprof_latency_event *e = stack == VPROF_NONE ? NULL : VPROF_PUSH(&h->events);
-
-	if (e)
-		*e = (struct vprof_latency_event){ t, stack, flags };
-	return e ? VPROF_OK : VPROF_ERR_NOMEM;
-}
-
 int vprof_visit_group_add(struct vprof_visit_group *group, uint32_t visit, const struct vprof_visit_stretch *stretches,
 			  uint32_t n, size_t first)
 {

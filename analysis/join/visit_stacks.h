@@ -16,9 +16,6 @@ int vprof_visit_group_begin(struct vprof_visit_group *group, uint64_t begin, uin
 uint32_t vprof_visit_stack_add(struct vprof_latency_history *h, const struct vprof_latency_frame *frames, uint32_t n,
 			       uint32_t n_user);
 
-/* OK or NOMEM; also of a stack that is VPROF_NONE. */
-int vprof_visit_event_add(struct vprof_latency_history *h, uint64_t t, uint32_t stack, uint32_t flags);
-
 /* The visit of these stretches is complete; its events are those from `first` on. OK or NOMEM. */
 int vprof_visit_group_add(struct vprof_visit_group *group, uint32_t visit, const struct vprof_visit_stretch *stretches,
 			  uint32_t n, size_t first);

@@ -4,6 +4,12 @@
  *
  * Nodes and paths are numbered in the order in which they come, so a parent's number is below its children's, and the
  * tree of the same stacks in the same order is the same. Node 0 is the root, which is no function.
+ *
+ * This is the entry to the room analysis/latency. From the tree on it goes so: inference.h (instances, Algorithm 2),
+ * annotated_tree.h (what each context takes) with likely_time.h, work_unit.h (what costs are told for), paired_tree.h
+ * and paired_costs.h (two runs), path_ranking.h (Algorithm 3), latency_describe.h (results). Of the calls of one
+ * function: inferred_calls.h, call_sums.h, layer_describe.h. What a load tells about annotations: request_evidence.h,
+ * item_evidence.h.
  */
 #ifndef VPROF_LATENCY_CONTEXT_TREE_H
 #define VPROF_LATENCY_CONTEXT_TREE_H

@@ -27,7 +27,6 @@ enum vprof_latency_verdict {
 	VPROF_LATENCY_CHANGED,	 /* whatever the functions did between events, and beyond what varies within the runs */
 	VPROF_LATENCY_UNBOUNDED, /* the bounds do not exclude that it is the same */
 	VPROF_LATENCY_VARIES,	 /* it varies as much within the runs, or is too small */
-	VPROF_LATENCY_VERDICTS
 };
 
 struct vprof_ranked_node { /* of a path; a cell of the heat map */

@@ -7,8 +7,9 @@
  * come after it in the array. A piece's children are the blame: what the thread that ended the wait (or, for a queue
  * delay, the thread that took the interval up) did meanwhile. Times are ticks.
  *
- * Use: vprof_edges_new() once, then a walker for each thread of the analysis, then vprof_path_walk() for any instances
- * in any order. wait_states.h tells how the time of a wait piece was spent.
+ * This is the entry to the room analysis/paths. Use: vprof_edges_new() once, then a walker for each thread of the
+ * analysis, then vprof_path_walk() for any instances in any order. wait_states.h tells how the time of a wait piece was
+ * spent.
  */
 #ifndef VPROF_CRITICAL_PATH_H
 #define VPROF_CRITICAL_PATH_H

@@ -81,7 +81,7 @@ static struct set unite_if(const struct matching *m, const struct vprof_turn_mes
 	return s;
 }
 
-static int holds(const struct set *s, uint32_t visit)
+static int contains(const struct set *s, uint32_t visit)
 {
 	for (uint32_t i = 0; i < s->n && s->n != VPROF_CANDIDATES_UNKNOWN; i++)
 		if (s->v[i] == visit)
@@ -126,7 +126,7 @@ static void restrict_to(struct matching *m, uint32_t thread, uint32_t call, cons
 		return;
 	} else {
 		for (uint8_t i = 0; i < c->n; i++)
-			if (holds(s, v[i])) {
+			if (contains(s, v[i])) {
 				uint32_t struck_out = v[n];
 
 				v[n++] = v[i];
@@ -175,7 +175,7 @@ static void tell_apart(struct matching *m, uint32_t thread, const struct vprof_t
 		for (uint32_t k = 0; k < n; k++) {
 			struct set one = unite_all(m, &list[k], 1);
 
-			if (holds(&one, needed->v[i])) {
+			if (contains(&one, needed->v[i])) {
 				n_left++;
 				last = k;
 			}
@@ -249,7 +249,7 @@ static int begin(struct matching *m, const struct vprof_turn *b)
 			from = unite_if(m, received, b->n_received, &sent[i], 1);
 		if (!sent[i].is_call) {
 			if (from.n != VPROF_CANDIDATES_UNKNOWN)
-				note_test(m, b->thread, holds(&from, sent[i].exchange));
+				note_test(m, b->thread, contains(&from, sent[i].exchange));
 			continue;
 		}
 		if (keep_candidates(m, c, &from))
@@ -326,7 +326,7 @@ static void keep_order(struct matching *m, const struct vprof_turn *b, enum vpro
 		if (!c->n || c->n == VPROF_CANDIDATES_UNKNOWN)
 			return;
 		unite(&left, m->b->visits.v + c->first, c->n);
-		if (!holds(&left, q.visits[i]))
+		if (!contains(&left, q.visits[i]))
 			return;
 	}
 	for (uint32_t i = 0; i < q.n_calls; i++)

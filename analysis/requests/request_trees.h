@@ -7,13 +7,7 @@
 #define VPROF_REQUESTS_TREES_H
 
 #include "analysis/requests/causality.h"
-
-enum vprof_request_state {
-	VPROF_REQUEST_CERTAIN,	 /* each link is certain, and no ambiguous call can belong to it */
-	VPROF_REQUEST_INFERRED,	 /* links are below certainty, but not ambiguous */
-	VPROF_REQUEST_AMBIGUOUS, /* an ambiguous call may belong to it */
-	VPROF_REQUEST_STATES
-};
+#include "analysis/results/requests_results.h"
 
 struct vprof_request {
 	uint32_t root;		      /* exchange */

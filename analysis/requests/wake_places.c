@@ -26,7 +26,7 @@ static uint32_t find(struct vprof_wake_places *p, struct vprof_hash_index *index
 	added = VPROF_PUSH(&p->v);
 	if (!added)
 		return VPROF_NONE;
-	*added = (struct vprof_wake_place){ .process = process, .place = place };
+	*added = (struct vprof_wake_place){ .process = process, .place = place, .kind = VPROF_PLACE_UNTESTED };
 	vprof_hash_index_put(index, at, hash, (uint32_t)(p->v.n - 1));
 	return (uint32_t)(p->v.n - 1);
 }

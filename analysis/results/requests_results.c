@@ -5,6 +5,16 @@
 
 #include "analysis/results/results_writer.h"
 
+const char *const vprof_request_state_names[VPROF_REQUEST_STATES] = {
+	[VPROF_REQUEST_CERTAIN] = "certain",
+	[VPROF_REQUEST_INFERRED] = "inferred",
+	[VPROF_REQUEST_AMBIGUOUS] = "ambiguous",
+};
+const char *const vprof_opened_how_names[VPROF_OPENED_HOWS] = {
+	[VPROF_OPENED_MEASURED] = "measured",
+	[VPROF_OPENED_INFERRED] = "inferred",
+};
+
 struct vprof_requests_results *vprof_requests_results_new(void)
 {
 	struct vprof_requests_results *r = calloc(1, sizeof *r);
@@ -45,13 +55,13 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 #define CLOCK_FIELDS(U, D, I, S, E)                                                                                     \
 	S(host) I(is_known) U(n_messages) D(ahead_ns) D(drift) D(error_ns) D(drift_error)
 #define REQUEST_FIELDS(U, D, I, S, E)                                                                                   \
-	S(client) U(nth) S(state) I(is_whole) D(from_ns) D(latency_ns) D(confidence) S(path)
+	S(client) U(nth) E(state, vprof_request_state_names) I(is_whole) D(from_ns) D(latency_ns) D(confidence) S(path)
 #define VISIT_FIELDS(U, D, I, S, E)                                                                                     \
 	S(tier) S(client) U(nth) S(how) S(process) U(pid) U(tid) D(confidence) U(request_bytes) U(reply_bytes) D(from_ns)       \
 	D(latency_ns) D(served_from_ns) D(served_ns) D(request_queued_ns) D(reply_queued_ns)
 #define FUNCTION_FIELDS(U, D, I, S, E) S(name) S(file) D(low_ns) D(high_ns)
 #define OPENED_FIELDS(U, D, I, S, E)                                                                                    \
-	S(tier) S(host) S(how) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled)
+	S(tier) S(host) E(how, vprof_opened_how_names) U(n_visits) U(n_opened) U(n_shared) U(n_passed) U(n_outside) U(n_sampled)
 #define RESULTS_FIELDS(U, D, I, S, E)                                                                                   \
 	S(run) S(missing) D(duration_ns) U(n_transfers) U(n_lost) U(n_unknown) U(n_hosts) U(n_connections) U(n_one_end)         \
 	U(n_guessed) U(n_translated) U(n_inside) U(n_half_closed) U(n_encrypted) U(n_resent) U(n_resent_connections) U(n_exchanges) U(n_greetings) U(n_divided) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \

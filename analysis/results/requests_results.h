@@ -50,10 +50,18 @@ struct vprof_requests_pattern {
 	struct vprof_requests_latency latency;
 };
 
+enum vprof_request_state {
+	VPROF_REQUEST_CERTAIN,	 /* each link is certain, and no ambiguous call can belong to it */
+	VPROF_REQUEST_INFERRED,	 /* links are below certainty, but not ambiguous */
+	VPROF_REQUEST_AMBIGUOUS, /* an ambiguous call may belong to it */
+	VPROF_REQUEST_STATES
+};
+extern const char *const vprof_request_state_names[VPROF_REQUEST_STATES];
+
 struct vprof_requests_one { /* a request, where all are listed */
 	const char *client; /* "127.0.0.1:41730"; a path, or "", of a Unix socket */
 	uint64_t nth;	    /* of its connection, from 0 */
-	const char *state;  /* "certain", "inferred", "ambiguous" */
+	enum vprof_request_state state;
 	int is_whole;
 	double from_ns, latency_ns, confidence; /* from: since the recording began */
 	const char *path;
@@ -82,11 +90,15 @@ struct vprof_requests_function { /* in a listed visit, on the stack of the threa
 	double low_ns, high_ns;
 };
 
+/* Where the functions within visits are known from: probes, or stacks. */
+enum vprof_opened_how { VPROF_OPENED_MEASURED, VPROF_OPENED_INFERRED, VPROF_OPENED_HOWS };
+extern const char *const vprof_opened_how_names[VPROF_OPENED_HOWS];
+
 /* The visits of a tier on one host, opened into the functions that their threads ran. Those of the requests that
  * figures are about. */
 struct vprof_requests_opened {
 	const char *tier, *host;
-	const char *how;    /* "measured" by probes, "inferred" from stacks */
+	enum vprof_opened_how how;
 	uint64_t n_visits;  /* served there */
 	uint64_t n_opened;  /* all figures are of these; left out are those */
 	uint64_t n_shared;  /* ... whose thread worked for several at once, */

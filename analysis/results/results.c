@@ -44,7 +44,7 @@ void vprof_results_free(struct vprof_results *r)
 	}
 	for (size_t i = 0; r->crosstalk && i < r->n_crosstalk; i++) {
 		for (size_t k = 0; r->crosstalk[i].locks && k < r->crosstalk[i].n_locks; k++)
-			free((void *)r->crosstalk[i].locks[k].held);
+			free((void *)r->crosstalk[i].locks[k].holder_calls);
 		free((void *)r->crosstalk[i].locks);
 	}
 	for (size_t i = 0; r->contexts && i < r->n_contexts; i++) {
@@ -86,6 +86,11 @@ void vprof_results_free(struct vprof_results *r)
 	free(r);
 }
 
+int vprof_object_is_several(const char *object)
+{
+	return !strcmp(object, VPROF_OBJECT_SEVERAL);
+}
+
 const char *vprof_results_string(struct vprof_results *r, const char *s)
 {
 	if (!vprof_utf8_is_valid(s)) {
@@ -98,6 +103,14 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 		return interned;
 	}
 	return vprof_strings_keep(&r->private->strings, s);
+}
+
+const char *vprof_results_text(struct vprof_results *r, struct vprof_text *text)
+{
+	const char *s = text->failed ? NULL : vprof_results_string(r, text->s);
+
+	vprof_text_release(text);
+	return s;
 }
 
 const struct vprof_tier *vprof_results_tier_of(const struct vprof_results *r, size_t cause)

@@ -16,6 +16,8 @@
 #include "common/error.h"
 #include "common/plan.h"
 
+struct vprof_text;
+
 #define VPROF_TAIL_SHARE 0.01
 #define VPROF_TAIL_MIN 10 /* slowest intervals, below which nothing is said about them */
 enum vprof_node_kind {
@@ -41,6 +43,8 @@ static inline int vprof_node_kind_is_code(enum vprof_node_kind kind) /* of the p
 
 #define VPROF_COST_COUNTED_PART 0.25 /* of a record's time, for a call that is only counted (docs/performance.md) */
 #define VPROF_EFFECT_TOLD 0.05	     /* slowed by so much: a report begins with it */
+
+#define VPROF_OBJECT_SEVERAL "several" /* in place of an object's address, where there are many */
 
 struct vprof_node {
 	enum vprof_node_kind kind;
@@ -72,7 +76,7 @@ struct vprof_node {
 	const char *display; /* name as reports show it */
 	const char *file;
 	int line;
-	const char *object; /* waits for another thread: the object's address, or "several"; else "" */
+	const char *object; /* waits for another thread: the object's address, or VPROF_OBJECT_SEVERAL; else "" */
 };
 
 static inline int
@@ -81,7 +85,7 @@ vprof_node_is_sampled(const struct vprof_node *n) /* a hot function: some of its
 	return vprof_node_kind_is_code(n->kind) && n->n_timed < n->n_calls;
 }
 
-/* Wait nodes that stand for the time of a tier without probes (analysis/tiers_without_probes.h) are called so. */
+/* Wait nodes that stand for the time of a tier without probes (analysis/join/views/views.h) are called so. */
 #define VPROF_TIER_PREFIX "tier "
 
 static inline int vprof_wait_name_is_tier(const char *name)
@@ -279,7 +283,7 @@ enum vprof_layer_kind {
 	VPROF_LAYER_KINDS
 };
 
-/* A context beneath a measured call, inferred from the stacks that were taken meanwhile (analysis/layers_of_calls.h).
+/* A context beneath a measured call, inferred from the stacks that were taken meanwhile (analysis/join/views/views.h).
  * What was measured comes first, its contexts behind it, callers before callees. Times are between bounds, means over
  * the calls seen as a whole. */
 struct vprof_layer {
@@ -314,7 +318,7 @@ struct vprof_party {
 };
 
 /* what a holder ran while it was waited for: in preorder, siblings by falling time */
-struct vprof_held {
+struct vprof_holder_call {
 	enum vprof_node_kind kind; /* FUNCTION, SITE, POINTER, WAIT or PREEMPTED */
 	const char *name;
 	const char *file; /* of the function's definition or of the call; else "" */
@@ -333,9 +337,9 @@ struct vprof_crosstalk_lock {
 	const char *object;  /* as in vprof_node */
 	const char *awaited; /* as in vprof_step */
 	uint64_t n_waits;
-	double total_ns, measured_ns;  /* measured: as below */
-	const struct vprof_held *held; /* the heaviest */
-	size_t n_held;
+	double total_ns, measured_ns;		      /* measured: as below */
+	const struct vprof_holder_call *holder_calls; /* the heaviest */
+	size_t n_holder_calls;
 };
 
 /* Waiting time of intervals of one party for what another did. */
@@ -626,11 +630,16 @@ struct vprof_results {
 	struct vprof_results_private *private;
 };
 
+/* Does what stands for an object's address stand for several? */
+int vprof_object_is_several(const char *object);
+
 struct vprof_results *vprof_results_new(void);
 void vprof_results_free(struct vprof_results *r);
 /* Interned copy owned by r; bytes that are not valid UTF-8 become U+FFFD, so that results.json is JSON. NULL: out of
  * memory. */
 const char *vprof_results_string(struct vprof_results *r, const char *s);
+/* The same of a text, which is released in any case. NULL also when the text has failed. */
+const char *vprof_results_text(struct vprof_results *r, struct vprof_text *text);
 /* A wait or queue delay caused by others' work: functions measured below it account for half of its variance or more.
  */
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);

@@ -56,7 +56,7 @@
 #define VPROF_COMMON_FRAME_FIELDS(U, D, I, S, E)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)
 #define VPROF_PARTY_FIELDS(U, D, I, S, E) E(kind, vprof_party_kind_names) S(name) U(n) D(total_ns)
-#define VPROF_HELD_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) S(file) I(line) U(depth) D(total_ns)
+#define VPROF_HOLDER_CALL_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) S(file) I(line) U(depth) D(total_ns)
 #define VPROF_CROSSTALK_LOCK_FIELDS(U, D, I, S, E)                                                                      \
 	S(name) S(function) S(file) I(line) I(is_call) S(object) S(awaited) U(n_waits) D(total_ns) D(measured_ns)
 #define VPROF_CROSSTALK_FIELDS(U, D, I, S, E)                                                                           \
@@ -97,6 +97,8 @@ extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
  * object. 0 without memory. */
 int vprof_json_add_number(cJSON *o, const char *key, double x);
 int vprof_json_add_string(cJSON *o, const char *key, const char *s);
+/* A new object at the end of the array, which may be NULL. NULL without memory. */
+cJSON *vprof_json_add_object(cJSON *array);
 
 /* The whole of results.json; NULL without memory. The caller deletes it. */
 cJSON *vprof_results_json(const struct vprof_results *r);

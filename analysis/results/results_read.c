@@ -233,25 +233,26 @@ static void read_party(struct reading *g, const cJSON *o, struct vprof_party *x)
 	R_FIELDS(VPROF_PARTY_FIELDS)
 }
 
-static void read_held(struct reading *g, const cJSON *o, struct vprof_held *x)
+static void read_holder_call(struct reading *g, const cJSON *o, struct vprof_holder_call *x)
 {
-	R_FIELDS(VPROF_HELD_FIELDS)
+	R_FIELDS(VPROF_HOLDER_CALL_FIELDS)
 }
 
 /* An inner list of an object, and the number of its items so far. */
-#define READ_INNER(x, name, count, type, read)                                                                         \
+#define READ_INNER_AS(key, x, name, count, type, read)                                                                 \
 	do {                                                                                                           \
-		const cJSON *list_ = cJSON_GetObjectItemCaseSensitive(o, #name), *v_;                                  \
+		const cJSON *list_ = cJSON_GetObjectItemCaseSensitive(o, key), *v_;                                    \
 		struct type *items_ = NULL;                                                                            \
                                                                                                                        \
 		if (!cJSON_IsArray(list_))                                                                             \
-			wrong(g, #name, "a list is missing");                                                          \
+			wrong(g, key, "a list is missing");                                                            \
 		else if (!(items_ = calloc((size_t)cJSON_GetArraySize(list_) + 1, sizeof *items_)))                    \
 			g->ret = VPROF_ERR_NOMEM;                                                                      \
 		(x)->name = items_;                                                                                    \
 		if (items_)                                                                                            \
 			cJSON_ArrayForEach(v_, list_) read(g, v_, &items_[(x)->count++]);                              \
 	} while (0)
+#define READ_INNER(x, name, count, type, read) READ_INNER_AS(#name, x, name, count, type, read)
 
 static void read_knot_lock(struct reading *g, const cJSON *o, struct vprof_knot_lock *x)
 {
@@ -275,7 +276,7 @@ static void read_tier(struct reading *g, const cJSON *o, struct vprof_tier *x)
 static void read_lock(struct reading *g, const cJSON *o, struct vprof_crosstalk_lock *x)
 {
 	R_FIELDS(VPROF_CROSSTALK_LOCK_FIELDS)
-	READ_INNER(x, held, n_held, vprof_held, read_held);
+	READ_INNER_AS("held", x, holder_calls, n_holder_calls, vprof_holder_call, read_holder_call);
 }
 
 static void read_crosstalk(struct reading *g, const cJSON *o, struct vprof_crosstalk *x)

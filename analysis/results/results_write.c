@@ -124,14 +124,14 @@ WRITER(write_step, vprof_step, VPROF_STEP_FIELDS)
 WRITER(write_split, vprof_split, VPROF_SPLIT_FIELDS)
 
 WRITER(write_party, vprof_party, VPROF_PARTY_FIELDS)
-WRITER(write_held, vprof_held, VPROF_HELD_FIELDS)
+WRITER(write_holder_call, vprof_holder_call, VPROF_HOLDER_CALL_FIELDS)
 
 static int write_lock(cJSON *o, const struct vprof_crosstalk_lock *x)
 {
 	int ok = 1;
 
 	W_FIELDS(VPROF_CROSSTALK_LOCK_FIELDS)
-	WRITE_LIST(held, n_held, write_held);
+	WRITE_LIST_AS("held", holder_calls, n_holder_calls, write_holder_call);
 	return ok;
 }
 

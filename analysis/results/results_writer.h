@@ -8,8 +8,7 @@
 
 #include "analysis/results/results_json.h"
 
-/* A new object at the end of the array; indices as an array. NULL, 0 without memory. */
-cJSON *vprof_json_add_object(cJSON *array);
+/* Indices as an array; 0 without memory. */
 int vprof_json_add_indices(cJSON *o, const char *key, const uint32_t *indices, size_t n);
 
 /* In a function with cJSON *o, the structure x and int ok: */

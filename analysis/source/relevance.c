@@ -4,6 +4,7 @@
 #include "analysis/source/relevance.h"
 
 #include "analysis/timeline/edges/lock_holders.h"
+#include "common/search.h"
 
 #define GENERATIONS 16
 
@@ -26,13 +27,6 @@ static int by_from(const void *a, const void *b)
 	const struct vprof_relevant_span *x = a, *y = b;
 
 	return x->from < y->from ? -1 : x->from > y->from;
-}
-
-static int by_t(const void *a, const void *b)
-{
-	const struct vprof_release *x = a, *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
 }
 
 /* Sorts and joins what overlaps. OK or NOMEM. */
@@ -112,7 +106,7 @@ static int follow(struct search *s, const struct vprof_wait *w, size_t thread)
 	return add_release(s, w->waker, from, w->wake_t, w->t1 - from);
 }
 
-static int by_held(const void *a, const void *b)
+static int by_lock(const void *a, const void *b)
 {
 	const struct awaited *x = a, *y = b;
 
@@ -194,7 +188,7 @@ static int take_stretch(struct search *s, size_t thread, const struct vprof_rele
 
 static int take_awaited(struct search *s)
 {
-	int rc = vprof_array_sort(s->awaited.v, s->awaited.n, sizeof *s->awaited.v, by_held) ? VPROF_ERR_NOMEM : 0;
+	int rc = vprof_array_sort(s->awaited.v, s->awaited.n, sizeof *s->awaited.v, by_lock) ? VPROF_ERR_NOMEM : 0;
 
 	for (size_t begin = 0, end; begin < s->awaited.n && !rc; begin = end) {
 		for (end = begin + 1; end < s->awaited.n && s->awaited.v[end].lock == s->awaited.v[begin].lock; end++)
@@ -242,7 +236,7 @@ static int search(struct search *s)
 	for (size_t t = 0; t < timeline->n_threads && !rc; t++) {
 		rc = join(&s->found[t]);
 		if (!rc && vprof_array_sort(s->found[t].releases.v, s->found[t].releases.n,
-					    sizeof *s->found[t].releases.v, by_t))
+					    sizeof *s->found[t].releases.v, vprof_compare_u64))
 			rc = VPROF_ERR_NOMEM;
 	}
 	return rc;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "common/files.h"
+
 struct answer {
 	uint64_t address;
 	uint32_t first, n; /* in the file's frames */
@@ -49,16 +51,9 @@ void vprof_symbols_free(struct vprof_symbols *s)
 	free(s);
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 int vprof_symbols_is_runtime(const char *module)
 {
-	return !strncmp(file_name(module), "libvprof.so", strlen("libvprof.so"));
+	return !strncmp(vprof_path_name(module), "libvprof.so", strlen("libvprof.so"));
 }
 
 size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
@@ -162,7 +157,7 @@ static struct answer *answer_of(struct file *f, uint64_t address)
 /* Inlined from the headers that vprof adds to instrumented code. */
 static int is_probe(const struct vprof_frame *frame)
 {
-	const char *header = frame->declared_in ? file_name(frame->declared_in) : "";
+	const char *header = frame->declared_in ? vprof_path_name(frame->declared_in) : "";
 
 	return (!strcmp(header, "probe.h") && !strncmp(frame->symbol->name, "vp_", strlen("vp_"))) ||
 	       (!strcmp(header, "vprof.h") && !strncmp(frame->symbol->name, "vprof_", strlen("vprof_")));

@@ -14,6 +14,7 @@
 #include "analysis/timeline/timeline_gaps.h"
 #include "analysis/timeline/timeline_samples.h"
 #include "analysis/timeline/timeline_switches.h"
+#include "common/search.h"
 #include "trace/walk.h"
 
 #define TIME_MAX VPROF_CALL_TIME_MAX
@@ -46,27 +47,6 @@ static const char *const kind_names[VPROF_KIND_NAMES] = {
 	[VP_WAIT_QUEUE] = "message queue",
 };
 
-static int mark_order(const void *a, const void *b)
-{
-	const struct vprof_mark *x = a, *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
-}
-
-static int message_order(const void *a, const void *b)
-{
-	const struct vprof_message *x = a, *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
-}
-
-static int queue_order(const void *a, const void *b)
-{
-	const struct vprof_queue_event *x = a, *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
-}
-
 #define SORT(a, order)                                                                                                 \
 	do {                                                                                                           \
 		size_t i_ = 1;                                                                                         \
@@ -79,9 +59,9 @@ static int queue_order(const void *a, const void *b)
 /* Records of one thread are in time order already, but a signal handler or damage can swap two. */
 static int sort_marks(struct vprof_thread_timeline *thr)
 {
-	SORT(&thr->marks, mark_order);
-	SORT(&thr->messages, message_order);
-	SORT(&thr->queue_events, queue_order);
+	SORT(&thr->marks, vprof_compare_u64);
+	SORT(&thr->messages, vprof_compare_u64);
+	SORT(&thr->queue_events, vprof_compare_u64);
 	return 0;
 }
 

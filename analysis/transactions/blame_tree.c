@@ -8,8 +8,14 @@
 
 int vprof_blame_begin(struct vprof_blame_tree *tree)
 {
+	struct vprof_blame_node *root;
+
 	*tree = (struct vprof_blame_tree){ 0 };
-	return VPROF_PUSH(&tree->nodes) ? VPROF_OK : VPROF_ERR_NOMEM;
+	root = VPROF_PUSH(&tree->nodes);
+	if (!root)
+		return VPROF_ERR_NOMEM;
+	root->class = VPROF_BLAME_ROOT;
+	return VPROF_OK;
 }
 
 void vprof_blame_release(struct vprof_blame_tree *tree)

@@ -6,6 +6,7 @@
 
 #include "analysis/timeline/edges/thread_roles.h"
 #include "analysis/timeline/symbols.h"
+#include "common/files.h"
 #include "common/text.h"
 
 #define FRAMES_MAX 256u /* of a path, inlined functions included */
@@ -29,18 +30,11 @@ uint32_t vprof_stages_append(uint32_t *stages, uint32_t n, uint32_t stage)
 	return n;
 }
 
-static const char *file_name(const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return base ? base + 1 : path;
-}
-
 static int add_frame(struct naming *g, const char *name, const char *module)
 {
 	name = vprof_strings_keep(&g->p->names, name);
 	if (!g->n && !g->program)
-		g->program = vprof_strings_keep(&g->p->names, file_name(module));
+		g->program = vprof_strings_keep(&g->p->names, vprof_path_name(module));
 	if (!name || !g->program)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t i = 0; i < g->n; i++)
@@ -65,7 +59,7 @@ static int add_unnamed(struct naming *g, uint32_t process_seq, uint64_t address)
 			continue;
 		if (vprof_symbols_is_runtime(m->path) || !vprof_module_tells(m->path))
 			return VPROF_OK;
-		snprintf(name, sizeof name, "%.60s+0x%llx", file_name(m->path),
+		snprintf(name, sizeof name, "%.60s+0x%llx", vprof_path_name(m->path),
 			 (unsigned long long)(address - m->bias));
 		return add_frame(g, name, m->path);
 	}

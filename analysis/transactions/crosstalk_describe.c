@@ -13,8 +13,8 @@
 
 #define PAIRS_MAX 256
 #define LOCKS_MAX 8
-#define HELD_MAX 24    /* of a lock */
-#define HELD_PART 0.01 /* of the lock's time: below, it is not listed */
+#define HOLDER_CALLS_MAX 24   /* of a lock */
+#define HOLDER_CALL_PART 0.01 /* of the lock's time: below, it is not listed */
 
 struct describing {
 	struct vprof_results *r;
@@ -148,8 +148,8 @@ static const char *text_of(struct describing *d, const char *text, int *ret)
 	return kept;
 }
 
-static int fill_held(struct describing *d, const struct vprof_blame_node *n, uint32_t depth, double total_ns,
-		     struct vprof_held *h)
+static int fill_holder_call(struct describing *d, const struct vprof_blame_node *n, uint32_t depth, double total_ns,
+			    struct vprof_holder_call *h)
 {
 	static const uint8_t probe_kinds[] = { [VPROF_PROBE_FUNCTION] = VPROF_NODE_FUNCTION,
 					       [VPROF_PROBE_SITE] = VPROF_NODE_SITE,
@@ -159,11 +159,11 @@ static int fill_held(struct describing *d, const struct vprof_blame_node *n, uin
 	int ret = VPROF_OK;
 
 	snprintf(code, sizeof code, "code %u", n->key);
-	*h = (struct vprof_held){ .kind = n->class == VPROF_BLAME_WAIT	    ? VPROF_NODE_WAIT :
-					  n->class == VPROF_BLAME_PREEMPTED ? VPROF_NODE_PREEMPTED :
-									      VPROF_NODE_FUNCTION,
-				  .depth = depth,
-				  .total_ns = total_ns };
+	*h = (struct vprof_holder_call){ .kind = n->class == VPROF_BLAME_WAIT	   ? VPROF_NODE_WAIT :
+						 n->class == VPROF_BLAME_PREEMPTED ? VPROF_NODE_PREEMPTED :
+										     VPROF_NODE_FUNCTION,
+					 .depth = depth,
+					 .total_ns = total_ns };
 	if (probe && (unsigned)probe->kind < sizeof probe_kinds)
 		h->kind = probe_kinds[probe->kind];
 	h->name = text_of(d,
@@ -177,19 +177,19 @@ static int fill_held(struct describing *d, const struct vprof_blame_node *n, uin
 	return ret;
 }
 
-static int list_held(struct describing *d, uint32_t node, uint32_t depth, int64_t least, struct vprof_held *held,
-		     size_t *n)
+static int list_holder_calls(struct describing *d, uint32_t node, uint32_t depth, int64_t least,
+			     struct vprof_holder_call *calls, size_t *n)
 {
-	for (uint32_t c = d->order.first[node]; c < d->order.first[node + 1] && *n < HELD_MAX; c++) {
+	for (uint32_t c = d->order.first[node]; c < d->order.first[node + 1] && *n < HOLDER_CALLS_MAX; c++) {
 		uint32_t child = d->order.children[c];
 
 		if (d->order.ticks[child] <= 0 || d->order.ticks[child] < least)
 			break;
-		if (fill_held(d, &d->tree.nodes.v[child], depth, (double)d->order.ticks[child] * d->ns_per_tick,
-			      &held[*n]))
+		if (fill_holder_call(d, &d->tree.nodes.v[child], depth, (double)d->order.ticks[child] * d->ns_per_tick,
+				     &calls[*n]))
 			return VPROF_ERR_NOMEM;
 		++*n;
-		if (list_held(d, child, depth + 1, least, held, n))
+		if (list_holder_calls(d, child, depth + 1, least, calls, n))
 			return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
@@ -212,9 +212,9 @@ static int fill_lock(struct describing *d, uint32_t site, struct vprof_crosstalk
 	const struct vprof_blame_node *n = &d->tree.nodes.v[site], *of = &d->tree.nodes.v[n->parent];
 	const char *name = of->key == VPROF_NONE ? "queued" : d->names->kept.v[of->key];
 	const struct vprof_probe *probe = probe_of(d, n->key);
-	struct vprof_held *held = calloc(HELD_MAX, sizeof *held);
+	struct vprof_holder_call *calls = calloc(HOLDER_CALLS_MAX, sizeof *calls);
 	char object[32] = "";
-	int ret = held ? VPROF_OK : VPROF_ERR_NOMEM;
+	int ret = calls ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	if (n->objects == 1)
 		snprintf(object, sizeof object, "0x%llx", (unsigned long long)n->object);
@@ -223,15 +223,15 @@ static int fill_lock(struct describing *d, uint32_t site, struct vprof_crosstalk
 	lock->function = text_of(d, !probe ? "" : lock->is_call ? probe->caller : probe->display, &ret);
 	lock->file = text_of(d, probe ? probe->file : "", &ret);
 	lock->line = probe ? probe->line : 0;
-	lock->object = text_of(d, n->objects > 1 ? "several" : object, &ret);
+	lock->object = text_of(d, n->objects > 1 ? VPROF_OBJECT_SEVERAL : object, &ret);
 	lock->awaited = text_of(d, "", &ret);
 	lock->n_waits = n->n_waits;
 	lock->total_ns = (double)d->order.ticks[site] * d->ns_per_tick;
 	lock->measured_ns = measured_ns(d, site);
-	lock->held = held;
+	lock->holder_calls = calls;
 	return ret ? ret :
-		     list_held(d, site, 0, (int64_t)ceil(HELD_PART * (double)d->order.ticks[site]), held,
-			       &lock->n_held);
+		     list_holder_calls(d, site, 0, (int64_t)ceil(HOLDER_CALL_PART * (double)d->order.ticks[site]),
+				       calls, &lock->n_holder_calls);
 }
 
 /* The heaviest SITE nodes beneath a HOLDER. */

@@ -12,7 +12,8 @@ struct waiting {
 	int has_object;
 };
 
-int vprof_crosstalk_has(const struct vprof_wait *wait)
+/* Is what ends a wait of this kind another thread, or did one end this wait? Such waits are in the tree. */
+static int is_in_tree(const struct vprof_wait *wait)
 {
 	return vprof_wait_has_waker(wait->kind) || wait->waker != VPROF_NONE;
 }
@@ -119,7 +120,7 @@ static int is_wait(const struct vprof_blame_walker *w, const struct vprof_piece 
 {
 	return p->kind == VPROF_PIECE_QUEUED ||
 	       (p->kind == VPROF_PIECE_WAIT &&
-		vprof_crosstalk_has(&vprof_blame_timeline(w)->threads[p->thread].waits.v[p->wait]));
+		is_in_tree(&vprof_blame_timeline(w)->threads[p->thread].waits.v[p->wait]));
 }
 
 /* Does another thread wait here that works for the very request? Then the request waits for that one's holder, and not

@@ -15,7 +15,4 @@
 int vprof_crosstalk_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t instance,
 			 uint32_t block);
 
-/* Is what ended a wait of this kind another thread, or did one end this wait? Such waits are in the tree. */
-int vprof_crosstalk_has(const struct vprof_wait *wait);
-
 #endif

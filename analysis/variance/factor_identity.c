@@ -269,14 +269,6 @@ static void add_part(const struct vprof_identities *ids, const struct vprof_iden
 		vprof_text_add(key, i->name);
 }
 
-static const char *interned(struct vprof_results *r, struct vprof_text *text)
-{
-	const char *s = text->failed ? NULL : vprof_results_string(r, text->s);
-
-	vprof_text_release(text);
-	return s;
-}
-
 const char *vprof_identity_key(const struct vprof_identities *ids, struct vprof_results *r,
 			       const struct vprof_identity *a, const struct vprof_identity *b)
 {
@@ -292,7 +284,7 @@ const char *vprof_identity_key(const struct vprof_identities *ids, struct vprof_
 			vprof_text_add(&key, blame_tag);
 		add_part(ids, b, 1, &key);
 	}
-	return interned(r, &key);
+	return vprof_results_text(r, &key);
 }
 
 const char *vprof_identity_label(const struct vprof_identities *ids, struct vprof_results *r,
@@ -312,5 +304,5 @@ const char *vprof_identity_label(const struct vprof_identities *ids, struct vpro
 			is_alone			    ? "" :
 			i->subject == VPROF_SUBJECT_POINTER ? ")" :
 							      "]");
-	return interned(r, &label);
+	return vprof_results_text(r, &label);
 }

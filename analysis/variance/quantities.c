@@ -5,11 +5,6 @@
 
 #include "common/search.h"
 
-static int node_order(const void *a, const void *b)
-{
-	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
-}
-
 static int is_in(const uint32_t *nodes, size_t n, uint32_t node)
 {
 	size_t i = VPROF_BISECT(n, k, nodes[k] < node);
@@ -17,13 +12,14 @@ static int is_in(const uint32_t *nodes, size_t n, uint32_t node)
 	return i < n && nodes[i] == node;
 }
 
-/* A parent comes before its children, so what is kept so far holds all ancestors that may be. */
-size_t vprof_outermost(const struct vprof_results *r, uint32_t *nodes, size_t n)
+/* Keeps of nodes[n] the outermost, each once, sorted: their number. A parent comes before its children, so what is kept
+ * so far has all ancestors that may be. */
+static size_t keep_outermost(const struct vprof_results *r, uint32_t *nodes, size_t n)
 {
 	size_t n_kept = 0;
 
 	if (n)
-		qsort(nodes, n, sizeof *nodes, node_order);
+		qsort(nodes, n, sizeof *nodes, vprof_compare_u32);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t above = nodes[i];
 
@@ -61,7 +57,7 @@ int vprof_quantities_add(struct vprof_quantities *q, const struct vprof_results 
 
 	if (own) {
 		memcpy(own, nodes, n * sizeof *own);
-		ret = vprof_quantities_add_apart(q, r, own, vprof_outermost(r, own, n));
+		ret = vprof_quantities_add_apart(q, r, own, keep_outermost(r, own, n));
 	}
 	free(own);
 	return ret;

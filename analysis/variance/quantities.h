@@ -39,9 +39,6 @@ int vprof_quantities_finish(struct vprof_quantities *q, size_t n_nodes); /* OK o
 void vprof_quantities_set_means(struct vprof_quantities *q, const struct vprof_results *r);
 void vprof_quantities_release(struct vprof_quantities *q);
 
-/* Keeps of nodes[n] the outermost, each once, sorted: their number. */
-size_t vprof_outermost(const struct vprof_results *r, uint32_t *nodes, size_t n);
-
 /* Sums over intervals of one quantity: of deviations d from its mean, and of those of the latency, dt. A quantity that
  * is absent from an interval took no time there, which is counted in closed form. */
 struct vprof_quantity_sum {

@@ -9,6 +9,7 @@
 #include "analysis/paths/wait_states.h"
 #include "analysis/timeline/edges/wake_class.h"
 #include "analysis/timeline/calls.h"
+#include "common/search.h"
 
 #define DEPTH_MAX 200 /* recursion deeper than this is folded into the last frame */
 
@@ -233,18 +234,11 @@ static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece,
 	return vprof_tree_part_spend(p, *node, ticks);
 }
 
-static int index_order(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Few, nearly sorted items: insertion; many: qsort. */
 static void sort_indices(uint32_t *v, size_t n)
 {
 	if (n > 64) {
-		qsort(v, n, sizeof *v, index_order);
+		qsort(v, n, sizeof *v, vprof_compare_u32);
 		return;
 	}
 	for (size_t i = 1; i < n; i++) {

@@ -121,7 +121,7 @@ static int fill_node(const struct computation *c, uint32_t i)
 	}
 	if (n->objects) {
 		snprintf(text, sizeof text, "0x%llx", (unsigned long long)n->object);
-		out->object = vprof_results_string(c->r, n->objects > 1 ? "several" : text);
+		out->object = vprof_results_string(c->r, n->objects > 1 ? VPROF_OBJECT_SEVERAL : text);
 	}
 	if (!out->name || !out->display || !out->file || !out->object)
 		return VPROF_ERR_NOMEM;

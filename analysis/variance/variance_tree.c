@@ -12,8 +12,7 @@
 #include "analysis/variance/tree_fill.h"
 
 struct vprof_tree_private {
-	struct place *places;		  /* [n_final] */
-	struct vprof_tree_reader *reader; /* of vprof_tree_sample */
+	struct place *places; /* [n_final] */
 };
 
 struct place {		       /* in the results */
@@ -62,7 +61,6 @@ void vprof_tree_free(struct vprof_tree *tree)
 	p = tree->private;
 	vprof_tree_taken_free(tree->taken);
 	VPROF_ARRAY_RELEASE(&tree->nodes);
-	vprof_tree_reader_free(p->reader);
 	free(tree->factors);
 	free(tree->corrected);
 	free(p->places);
@@ -390,15 +388,13 @@ static int arrange_part(void *arg, int worker, size_t item)
 
 int vprof_tree_number(struct vprof_tree *tree)
 {
-	struct vprof_tree_private *p = tree->private;
 	size_t n_parts;
 	int ret = unite_ranks(tree, join_parts(tree));
 
 	if (ret || number(tree) || fill_places(tree))
 		return ret ? ret : VPROF_ERR_NOMEM;
-	p->reader = vprof_tree_reader_new(tree);
 	vprof_tree_parts(tree, &n_parts);
-	return p->reader ? vprof_parallel_run(tree->team.n_threads, n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
+	return vprof_parallel_run(tree->team.n_threads, n_parts, arrange_part, tree);
 }
 
 struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)
@@ -480,11 +476,6 @@ const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i
 	}
 	*n = out;
 	return r->sample.v;
-}
-
-const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n)
-{
-	return vprof_tree_read(tree->private->reader, i, n);
 }
 
 static const struct vprof_sample_noise no_noise;

@@ -39,13 +39,11 @@ struct vprof_sample {
 	double ns;
 };
 
-/* The times of interval i, one of this rank's, bodies included, sorted by node; nodes that are not there took no time.
- * The array belongs to the tree and is valid until the next call. */
-const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n);
-
-/* The same for several threads: each has its own reader of a numbered tree. NULL without memory. */
+/* Of a numbered tree; each thread has its own. NULL without memory. */
 struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree);
 void vprof_tree_reader_free(struct vprof_tree_reader *reader);
+/* The times of interval i, one of this rank's, bodies included, sorted by node; nodes that are not there took no time.
+ * The array belongs to the reader and is valid until the next call. NULL without memory. */
 const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *reader, size_t i, size_t *n);
 
 /* variance of two estimates' errors in one interval, their covariance; a <= b: places */

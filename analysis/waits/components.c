@@ -2,6 +2,8 @@
 /* Tarjan's algorithm with a stack of its own: chains of waits may be as long as there are threads. */
 #include "analysis/waits/components.h"
 
+#include "common/search.h"
+
 int vprof_waits_components_init(struct vprof_waits_components *c, size_t n)
 {
 	memset(c, 0, sizeof *c);
@@ -49,13 +51,6 @@ static void enter(struct search *s, uint32_t v)
 	s->c->at[v] = s->part->first_edge[v];
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void leave(struct search *s, uint32_t v)
 {
 	struct vprof_waits_components *c = s->c;
@@ -72,7 +67,7 @@ static void leave(struct search *s, uint32_t v)
 		c->of[u] = number;
 		c->order.v[c->order.n++] = u;
 	} while (u != v);
-	qsort(c->order.v + begin, c->order.n - begin, sizeof *c->order.v, by_number);
+	qsort(c->order.v + begin, c->order.n - begin, sizeof *c->order.v, vprof_compare_u32);
 	c->first.v[c->first.n++] = (uint32_t)c->order.n;
 }
 

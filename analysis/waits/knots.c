@@ -86,13 +86,6 @@ static int is_background(const struct knot_search *k, const struct vprof_waits_k
 	return (double)knot->busy_ns < k->options->background_cpus * length_ns;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* With the edges between its vertices that are left. */
 static int report(struct knot_search *k, const uint32_t *vertices, uint32_t n, uint32_t depth, enum vprof_waits_end end)
 {
@@ -109,7 +102,7 @@ static int report(struct knot_search *k, const uint32_t *vertices, uint32_t n, u
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t e = k->first_edge[vertices[i]]; e < k->first_edge[vertices[i] + 1]; e++) {
 			if (k->is_removed[e] ||
-			    !bsearch(&k->graph->edges.v[e].to, vertices, n, sizeof *vertices, compare_u32))
+			    !bsearch(&k->graph->edges.v[e].to, vertices, n, sizeof *vertices, vprof_compare_u32))
 				continue;
 			if (VPROF_ROOM(&k->out->edges, k->out->edges.n + 1))
 				return VPROF_ERR_NOMEM;

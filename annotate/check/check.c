@@ -9,6 +9,7 @@
 #include "annotate/check/check_expressions.h"
 #include "annotate/check/expression.h"
 #include "common/facts/never_returns.h"
+#include "common/files.h"
 
 #define MATCHES_MAX 64
 
@@ -93,7 +94,7 @@ static void report_ambiguous(struct check *c, struct vprof_place place, const ch
 			     size_t n)
 {
 	struct vprof_text list = VPROF_TEXT_INIT;
-	const char *path, *slash;
+	const char *path;
 	const struct vprof_facts_file *file;
 	size_t i;
 
@@ -102,9 +103,8 @@ static void report_ambiguous(struct check *c, struct vprof_place place, const ch
 				vprof_check_location(&c->out->arena, c->facts, &c->facts->functions[indices[i]]));
 	file = vprof_facts_file(c->facts, c->facts->functions[indices[0]].file);
 	path = file ? file->path : "file.c";
-	slash = strrchr(path, '/');
 	finding(c, VPROF_FINDING_ERROR, place, "\"%s\" names %zu functions: %s%s; add the file, like \"%s@%s\"", name,
-		n, list.s, n > 6 ? ", ..." : "", name, slash ? slash + 1 : path);
+		n, list.s, n > 6 ? ", ..." : "", name, vprof_path_name(path));
 	vprof_text_release(&list);
 }
 
@@ -191,7 +191,7 @@ static void add_task(struct check *c, const struct vprof_expr *e, enum vprof_exp
 	if (!e->text)
 		return;
 	if (vprof_expression_uses_return(e->text)) {
-		if (!strcmp(f->return_kind, "void")) {
+		if (f->return_kind == VPROF_RETURNS_VOID) {
 			finding(c, VPROF_FINDING_ERROR, e->place, "$return: %s returns void; use a parameter",
 				f->display);
 			return;

@@ -77,14 +77,14 @@ static void settle(struct vprof_expr_task *t, enum vprof_severity severity, cons
 
 static int is_cxx(const struct unit *u)
 {
-	return strcmp(u->tu->lang, "c") != 0;
+	return u->tu->lang != VPROF_LANG_C;
 }
 
 static void insert_task(struct unit *u, struct vprof_text *out, struct vprof_expr_task *t)
 {
 	size_t n = (size_t)(t - u->tasks);
 	const char *returns = t->function->returns;
-	int is_reference = !strcmp(t->function->return_kind, "reference");
+	int is_reference = t->function->return_kind == VPROF_RETURNS_REFERENCE;
 	struct vprof_text name = VPROF_TEXT_INIT;
 
 	/* in C++ without a variable, which each instance of a template would declare with another type */
@@ -441,9 +441,9 @@ static const struct vprof_facts_tu *unit_of(const struct vprof_facts *facts, con
 
 		for (j = 0; j < tu->n_files && tu->files[j] != f->file; j++)
 			;
-		if (j == tu->n_files || !strcmp(tu->status, "failed"))
+		if (j == tu->n_files || tu->status == VPROF_TU_FAILED)
 			continue;
-		rank = 2 * !strcmp(tu->status, "ok") + (file && !strcmp(file->path, tu->path));
+		rank = 2 * (tu->status == VPROF_TU_OK) + (file && !strcmp(file->path, tu->path));
 		if (rank > best_rank) {
 			best_rank = rank;
 			best = tu;

@@ -13,7 +13,7 @@ int vprof_function_is_method(const struct vprof_facts_function *f)
 	const char *name = strstr(f->usr, "@F@"), *class = strstr(f->usr, "@S");
 	size_t n = strlen(f->usr);
 
-	if (!strcmp(f->lang, "c") || !name || !class || class > name)
+	if (f->lang == VPROF_LANG_C || !name || !class || class > name)
 		return 0;
 	return n < 2 || strcmp(f->usr + n - 2, "#S"); /* a static method has no object */
 }
@@ -123,7 +123,7 @@ static int is_unique(struct vprof_discovery *d, const struct vprof_facts_functio
 const char *vprof_discovery_name(struct vprof_discovery *d, const struct vprof_facts_function *f)
 {
 	const struct vprof_facts_file *file = vprof_facts_file(d->facts, f->file);
-	const char *name = strcmp(f->lang, "c") ? f->display : f->name, *slash, *from;
+	const char *name = f->lang != VPROF_LANG_C ? f->display : f->name, *slash, *from;
 
 	if (!file || is_unique(d, f, name, NULL))
 		return name;

@@ -101,7 +101,7 @@ static void find_tables(struct vprof_discovery *d)
 	for (i = 0; i < d->facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &d->facts->addresses[i];
 
-		if (strcmp(a->how, "initializer") || !a->function || !*a->signature)
+		if (a->use != VPROF_ADDRESS_INITIALIZER || !a->function || !*a->signature)
 			continue;
 		t = table_at(d, a->target, a->signature);
 		if (t)

@@ -46,7 +46,7 @@ static void add_thread_arguments(struct vprof_discovery *d, const char *callee, 
 	for (i = 0; i < d->facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &d->facts->addresses[i];
 
-		if (a->function && !strcmp(a->how, "argument") && !strcmp(a->target, callee) &&
+		if (a->function && a->use == VPROF_ADDRESS_ARGUMENT && !strcmp(a->target, callee) &&
 		    (arg == a->arg || arg < 0))
 			add_entry(d, VPROF_ENTRY_THREAD, &d->facts->functions[a->function - 1],
 				  vprof_arena_printf(d->arena, "its address is passed to %s", callee));
@@ -78,7 +78,7 @@ void vprof_discover_entries(struct vprof_discovery *d)
 		if (!strcmp(d->facts->functions[i].display, "main"))
 			add_entry(d, VPROF_ENTRY_MAIN, &d->facts->functions[i], "the program starts here");
 	for (i = 0; i < d->facts->n_addresses; i++)
-		if (!strcmp(d->facts->addresses[i].how, "argument") &&
+		if (d->facts->addresses[i].use == VPROF_ADDRESS_ARGUMENT &&
 		    thread_argument(d->facts->addresses[i].target) >= 0)
 			add_thread_arguments(d, d->facts->addresses[i].target,
 					     thread_argument(d->facts->addresses[i].target));

@@ -95,7 +95,7 @@ static void observe_handlers(struct vprof_ranking *r)
 	for (i = 0; i < d->facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &d->facts->addresses[i];
 
-		if (!a->function || strcmp(a->how, "argument") ||
+		if (!a->function || a->use != VPROF_ADDRESS_ARGUMENT ||
 		    !vprof_name_in(a->target, callback_registrars, VPROF_LENGTH(callback_registrars)) ||
 		    r->chain[a->function - 1] == 0)
 			continue;
@@ -132,7 +132,7 @@ static void observe_inner_handlers(struct vprof_ranking *r)
 			const struct vprof_facts_address *a = &d->facts->addresses[j];
 
 			target = a->function ? a->function - 1 : 0;
-			if (!a->function || strcmp(a->how, "argument") || strcmp(a->signature, call->signature) ||
+			if (!a->function || a->use != VPROF_ADDRESS_ARGUMENT || strcmp(a->signature, call->signature) ||
 			    !vprof_name_sounds_like_request(a->signature) || r->chain[target] == 0)
 				continue;
 			r->chain[target] = 0;
@@ -265,7 +265,7 @@ static void observe_tasks(struct vprof_ranking *r)
 	for (i = 0; i < d->facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &d->facts->addresses[i];
 
-		if (!a->function || strcmp(a->how, "argument") || d->is_entry[a->function - 1])
+		if (!a->function || a->use != VPROF_ADDRESS_ARGUMENT || d->is_entry[a->function - 1])
 			continue;
 		vprof_name_normalise(name, sizeof name, a->target);
 		for (j = 0; j < VPROF_LENGTH(pools) && !strstr(name, pools[j]); j++)

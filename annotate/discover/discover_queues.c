@@ -81,7 +81,7 @@ static const char *popped_item(struct vprof_discovery *d, const struct vprof_fac
 	const struct vprof_parameter *list = vprof_discovery_parameters(d, pop, &n);
 
 	*at_exit = 1;
-	if (!strcmp(pop->return_kind, "scalar") && strchr(pop->returns, '*') && !is_bytes(pop->returns))
+	if (pop->return_kind == VPROF_RETURNS_SCALAR && strchr(pop->returns, '*') && !is_bytes(pop->returns))
 		return "$return";
 	for (i = queue_is_parameter ? 1 : 0; i < n; i++) {
 		length = strlen(list[i].type);
@@ -178,7 +178,7 @@ static const char *pushed_number(struct vprof_discovery *d, const struct vprof_f
 	size_t n;
 	const struct vprof_parameter *list = vprof_discovery_parameters(d, push, &n);
 
-	if (strcmp(pop->return_kind, "scalar") || strchr(pop->returns, '*'))
+	if (pop->return_kind != VPROF_RETURNS_SCALAR || strchr(pop->returns, '*'))
 		return NULL;
 	for (size_t i = queue_is_parameter ? 1 : 0; i < n; i++)
 		if (list[i].is_integer && !strcmp(list[i].type, pop->returns)) {

@@ -11,7 +11,7 @@ uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *nam
 
 	for (uint32_t f = 0; f < facts->n_functions && !found; f++) {
 		const struct vprof_facts_function *function = &facts->functions[f];
-		const char *own = strcmp(function->lang, "c") ? function->display : function->name;
+		const char *own = function->lang != VPROF_LANG_C ? function->display : function->name;
 
 		if (function->instrumentable && !strcmp(own, name) && strcmp(own, "main") != 0)
 			found = f + 1;

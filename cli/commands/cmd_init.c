@@ -507,7 +507,7 @@ int vprof_cmd_init(int argc, char **argv)
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	if (rc && (o.build || o.compile_commands)) {
 		vprof_symptoms_tell(&p, NULL, err.reason);
-		vprof_checkup_tell_broken(&p, err.message);
+		vprof_checkup_tell_broken(&p, err.reason);
 	}
 	free(o.build);
 	free(o.load_line);

@@ -246,7 +246,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 	if (!rc)
 		rc = make_run(a, &folder, &err);
 	if (!rc)
-		vprof_run_hold(folder);
+		vprof_run_lock(folder);
 	if (!rc)
 		rc = keep_command(folder, a, operands, &err);
 	if (!rc && a->interval)
@@ -336,7 +336,7 @@ static int run_hosts(const struct arguments *a, const struct vprof_operands *ope
 	if (!rc)
 		rc = make_run(a, &folder, &err);
 	if (!rc)
-		vprof_run_hold(folder);
+		vprof_run_lock(folder);
 	if (!rc)
 		rc = keep_command(folder, a, operands, &err);
 	if (!rc)

@@ -11,7 +11,7 @@
 #include "report/format_value.h"
 
 #define WIDTH 100
-#define HOLDS_COLUMNS 26
+#define CONTENTS_COLUMNS 26
 
 static const struct vprof_usage usage = {
 	.synopsis = "runs [--json]",
@@ -24,7 +24,7 @@ static const struct vprof_usage usage = {
 /* by the bits of enum vprof_run_part */
 static const char *const part_names[] = { "trace", "probes", "kernel", "stacks", "paths", "results" };
 
-static void add_holds(const struct vprof_run_entry *e, struct vprof_text *out)
+static void add_contents(const struct vprof_run_entry *e, struct vprof_text *out)
 {
 	size_t from = out->len;
 
@@ -62,23 +62,23 @@ static void add_date(int64_t began_s, struct vprof_text *out)
 
 static void add_row(const struct vprof_run_entry *e, struct vprof_text *out)
 {
-	struct vprof_text holds = VPROF_TEXT_INIT, what = VPROF_TEXT_INIT;
+	struct vprof_text contents = VPROF_TEXT_INIT, what = VPROF_TEXT_INIT;
 	size_t begin = out->len, columns;
 
-	add_holds(e, &holds);
+	add_contents(e, &contents);
 	add_what(e, &what);
 	vprof_text_addf(out, "%s  ", e->name.s);
 	add_date(e->began_s, out);
 	vprof_text_addf(out, "  %8s  %7s  ", vprof_format_duration(e->length_ns).s, vprof_format_bytes(e->bytes).s);
-	vprof_format_cut(out, holds.len ? holds.s : "", HOLDS_COLUMNS, 0, what.len ? HOLDS_COLUMNS : 0);
+	vprof_format_cut(out, contents.len ? contents.s : "", CONTENTS_COLUMNS, 0, what.len ? CONTENTS_COLUMNS : 0);
 	columns = out->len - begin + 2;
 	if (what.len) {
 		vprof_text_add(out, "  ");
 		vprof_format_cut(out, what.s, columns + 24 < WIDTH ? WIDTH - columns : 24, 0, 0);
 	}
 	vprof_text_add(out, "\n");
-	out->failed |= holds.failed | what.failed;
-	vprof_text_release(&holds);
+	out->failed |= contents.failed | what.failed;
+	vprof_text_release(&contents);
 	vprof_text_release(&what);
 }
 
@@ -90,7 +90,7 @@ static int print_runs(const struct vprof_run_list *list, struct vprof_error *err
 		vprof_text_add(&out, "no runs yet: vprof iterate makes some, or vprof record -- COMMAND\n");
 		return vprof_print_text(&out, err);
 	}
-	vprof_text_addf(&out, "%-4s  %-16s  %8s  %7s  %-*s  %s\n", "run", "began", "recorded", "size", HOLDS_COLUMNS,
+	vprof_text_addf(&out, "%-4s  %-16s  %8s  %7s  %-*s  %s\n", "run", "began", "recorded", "size", CONTENTS_COLUMNS,
 			"holds", "what");
 	for (size_t i = 0; i < list->n; i++)
 		add_row(&list->items[i], &out);
@@ -101,7 +101,7 @@ static int print_runs(const struct vprof_run_list *list, struct vprof_error *err
 
 static cJSON *run_json(const struct vprof_run_entry *e)
 {
-	cJSON *run = cJSON_CreateObject(), *holds = cJSON_CreateArray();
+	cJSON *run = cJSON_CreateObject(), *contents = cJSON_CreateArray();
 
 	cJSON_AddStringToObject(run, "run", e->name.s);
 	cJSON_AddNumberToObject(run, "began_s", (double)e->began_s);
@@ -111,8 +111,8 @@ static cJSON *run_json(const struct vprof_run_entry *e)
 	cJSON_AddNumberToObject(run, "trace_bytes", (double)e->trace_bytes);
 	for (size_t i = 0; i < sizeof part_names / sizeof *part_names; i++)
 		if (e->parts >> i & 1)
-			cJSON_AddItemToArray(holds, cJSON_CreateString(part_names[i]));
-	cJSON_AddItemToObject(run, "holds", holds);
+			cJSON_AddItemToArray(contents, cJSON_CreateString(part_names[i]));
+	cJSON_AddItemToObject(run, "holds", contents);
 	if (e->round >= 0)
 		cJSON_AddNumberToObject(run, "round", (double)e->round);
 	else

@@ -151,7 +151,7 @@ static void print_units(const struct vprof_facts *facts)
 	for (size_t i = 0; i < facts->n_tus; i++) {
 		const struct vprof_facts_tu *tu = &facts->tus[i];
 
-		if (!strcmp(tu->status, "ok"))
+		if (tu->status == VPROF_TU_OK)
 			continue;
 		if (!n++)
 			printf("\nunits that the scan could not read completely; some of their functions may be missing\n");
@@ -271,7 +271,7 @@ static cJSON *unit_json(const struct list *l, const struct vprof_facts_tu *tu)
 	}
 	cJSON_AddStringToObject(row, "source", tu->path);
 	cJSON_AddStringToObject(row, "output", tu->output);
-	cJSON_AddStringToObject(row, "status", tu->status);
+	cJSON_AddStringToObject(row, "status", vprof_tu_status_name(tu->status));
 	cJSON_AddStringToObject(row, "messages", tu->diagnostics);
 	cJSON_AddNumberToObject(row, "n_functions", (double)n);
 	cJSON_AddItemToObject(row, "not_instrumentable", not);

@@ -24,7 +24,6 @@
 
 #define SHM_WANTED_MIB 512
 #define ROWS_MAX 32
-#define SAME_MESSAGE 40
 #define NO_ROOM "Free some space in /tmp, or set TMPDIR to a folder that can be written"
 
 static void set(struct vprof_checkup *row, enum vprof_health health, const char *advice, const char *fmt, ...)
@@ -126,9 +125,10 @@ static void check_scan(struct vprof_checkup *row, const struct vprof_project *p,
 	rc = vprof_scan(p->scanner, list, folder, facts, 1, NULL, NULL, &err);
 	if (!rc)
 		rc = vprof_facts_open(&found, facts, &err);
+	row->reason = err.reason;
 	if (rc)
 		set(row, VPROF_HEALTH_BROKEN, advice, "%.240s", err.message);
-	else if (found->n_tus != 1 || strcmp(found->tus[0].status, "ok") || found->n_functions != 1)
+	else if (found->n_tus != 1 || found->tus[0].status != VPROF_TU_OK || found->n_functions != 1)
 		set(row, VPROF_HEALTH_BROKEN, advice, "a one-line program could not be scanned: %.180s",
 		    found->n_tus ? found->tus[0].diagnostics : "no unit");
 	else
@@ -178,6 +178,7 @@ static void check_preload(struct vprof_checkup *row, const struct vprof_project 
 		    "a program with a probe recorded nothing");
 	else
 		set(row, VPROF_HEALTH_OK, "", "%s records", p->library);
+	row->reason = err.reason;
 	*stats = outcome.stats;
 	vprof_text_release(&out);
 	free(source);
@@ -289,6 +290,7 @@ static void check_permissions(struct vprof_checkup *row, const struct vprof_proj
 {
 	const char *folder = access(p->vprof_dir, F_OK) ? p->directory : p->vprof_dir;
 
+	row->reason = VPROF_REASON_NOT_WRITABLE;
 	if (access(folder, R_OK | W_OK | X_OK))
 		set(row, VPROF_HEALTH_BROKEN, "Change its owner or permissions", "cannot write to %s: %s", folder,
 		    strerror(errno));
@@ -350,12 +352,12 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	return n;
 }
 
-void vprof_checkup_tell_broken(const struct vprof_project *p, const char *message)
+void vprof_checkup_tell_broken(const struct vprof_project *p, enum vprof_error_reason reason)
 {
 	struct vprof_checkup rows[ROWS_MAX];
 	size_t n = vprof_checkup_all(p, rows, ROWS_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].health == VPROF_HEALTH_BROKEN && strncmp(rows[i].detail, message, SAME_MESSAGE))
+		if (rows[i].health == VPROF_HEALTH_BROKEN && (!reason || rows[i].reason != reason))
 			vprof_tell("%s: %s. %s", rows[i].name, rows[i].detail, rows[i].advice);
 }

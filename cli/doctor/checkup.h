@@ -13,14 +13,15 @@ struct vprof_checkup {
 	const char *name;
 	enum vprof_health health;
 	char detail[256];
-	char advice[320]; /* "" when there is nothing to do */
+	char advice[320];		/* "" when there is nothing to do */
+	enum vprof_error_reason reason; /* of what is broken, where a command may fail for the same one */
 };
 
 /* Fills at most `max` rows; returns how many. */
 size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *rows, size_t max);
 
-/* For a command that failed with `message`: what is broken on stderr, unless the message says just that; nothing when
- * all is well. */
-void vprof_checkup_tell_broken(const struct vprof_project *p, const char *message);
+/* For a command that failed and has told why: what is broken on stderr, but for what is broken for the same reason;
+ * nothing when all is well. */
+void vprof_checkup_tell_broken(const struct vprof_project *p, enum vprof_error_reason reason);
 
 #endif

@@ -293,7 +293,8 @@ const struct vprof_symptom vprof_symptoms[] = {
 
 const size_t vprof_n_symptoms = sizeof vprof_symptoms / sizeof *vprof_symptoms;
 
-size_t vprof_symptoms_find(const struct vprof_evidence *e, struct vprof_sign *signs, size_t max)
+/* In the table's order: causes before what follows from them. Returns how many were found, at most `max`. */
+static size_t find_signs(const struct vprof_evidence *e, struct vprof_sign *signs, size_t max)
 {
 	size_t n = 0, first_empty = 0;
 
@@ -333,7 +334,7 @@ size_t vprof_symptoms_of_last_run(const struct vprof_project *p, struct vprof_si
 		free(path);
 	}
 	vprof_programs_read(p, &e.programs);
-	n = vprof_symptoms_find(&e, signs, max);
+	n = find_signs(&e, signs, max);
 	vprof_programs_release(&e.programs);
 	vprof_results_free(results);
 	return n;
@@ -355,7 +356,7 @@ size_t vprof_symptoms_tell(const struct vprof_project *p, const struct vprof_res
 	if (!p->vprof_dir)
 		return 0;
 	vprof_programs_read(p, &e.programs);
-	n = vprof_symptoms_find(&e, signs, TOLD_MAX);
+	n = find_signs(&e, signs, TOLD_MAX);
 	vprof_programs_release(&e.programs);
 	for (size_t i = 0; i < n; i++) {
 		if (is_side_issue(signs[i].symptom))

@@ -42,9 +42,6 @@ struct vprof_sign {
 	char detail[256];
 };
 
-/* In the table's order: causes before what follows from them. Returns how many were found, at most `max`. */
-size_t vprof_symptoms_find(const struct vprof_evidence *e, struct vprof_sign *signs, size_t max);
-
 /* For `vprof doctor`: reads what the project's last run left. */
 size_t vprof_symptoms_of_last_run(const struct vprof_project *p, struct vprof_sign *signs, size_t max);
 

@@ -66,7 +66,7 @@ struct vprof_live_rounds {
 	char *vprof_dir;
 	struct vprof_live_channel *channel; /* NULL: nobody can ask for anything */
 	struct vprof_text answer;	    /* to a request that the next plan answers; empty: none */
-	double held_until_s;		    /* until then a person keeps rounds from ending; 0: nobody does */
+	double pinned_until_s;		    /* until then a person keeps rounds from ending; 0: nobody does */
 };
 
 static void pause_briefly(void)
@@ -452,9 +452,9 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 	return rc;
 }
 
-static int is_held(const struct vprof_live_rounds *r, const struct vprof_session *s)
+static int is_pinned(const struct vprof_live_rounds *r, const struct vprof_session *s)
 {
-	return s->n_rounds > 1 && vprof_clock_s() < r->held_until_s;
+	return s->n_rounds > 1 && vprof_clock_s() < r->pinned_until_s;
 }
 
 /* For vprof top. That it cannot be told is no reason to end. */
@@ -463,7 +463,7 @@ static void tell_status(struct vprof_live_rounds *r, const char *run, const stru
 {
 	struct vprof_live_status status = { .pid = getpid(),
 					    .round = r->n_rounds,
-					    .is_held = vprof_clock_s() < r->held_until_s,
+					    .is_pinned = vprof_clock_s() < r->pinned_until_s,
 					    .recorded_s = r->recorded_s +
 							  (double)(state->measured_ns + state->baseline_ns) * 1e-9,
 					    .elapsed_s = vprof_clock_s() - r->begun_s,
@@ -522,7 +522,7 @@ static int serve(struct vprof_live_rounds *r, const struct vprof_live_requested 
 	if (what == VPROF_LIVE_REQUEST_SAVE)
 		save(r, to, &answer);
 	if (what == VPROF_LIVE_REQUEST_HOLD || what == VPROF_LIVE_REQUEST_RELEASE)
-		r->held_until_s = what == VPROF_LIVE_REQUEST_HOLD ? vprof_clock_s() + HOLD_S : 0;
+		r->pinned_until_s = what == VPROF_LIVE_REQUEST_HOLD ? vprof_clock_s() + HOLD_S : 0;
 	if (what == VPROF_LIVE_REQUEST_HOLD)
 		vprof_text_addf(&answer, "held: no round ends by itself for %.0f minutes", HOLD_S / 60);
 	if (what == VPROF_LIVE_REQUEST_RELEASE)
@@ -545,34 +545,34 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 	const struct vprof_live_requested to = { w, s, run, plan };
 	double longest_s = r->options.longest_s;
 	struct looks looks = { .next_s = r->options.first_s };
-	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1, was_held = 0;
+	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1, was_pinned = 0;
 
 	*again = 0;
 	while (!rc && !is_enough && (goes_on = vprof_live_run_look(r->run, state))) {
 		double seconds = (double)state->measured_ns * 1e-9;
-		int held = is_held(r, s);
+		int pinned = is_pinned(r, s);
 
 		pause_briefly();
 		tell_status(r, run, plan, state);
 		rc = serve(r, &to, again) ? vprof_error_no_memory(err) : VPROF_OK;
 		if (rc || *again || vprof_live_rounds_is_time_over(r))
 			break;
-		if (was_held && !held) /* it may be settled by now */
+		if (was_pinned && !pinned) /* it may be settled by now */
 			looks.next_s = 0;
-		was_held = held;
+		was_pinned = pinned;
 		if (r->options.is_one_plan || seconds < looks.next_s || !state->baseline_ns)
 			continue;
-		if (!held && (seconds >= longest_s || n_looks++ == LOOKS_MAX))
+		if (!pinned && (seconds >= longest_s || n_looks++ == LOOKS_MAX))
 			break;
 		state->is_paused = 1;
 		r->told_s = 0;
 		tell_status(r, run, plan, state);
 		rc = look(r, w, s, run, &looks, &is_enough, err);
-		is_enough &= !held;
+		is_enough &= !pinned;
 		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r) &&
 		    vprof_live_run_resume(r->run, err) == VPROF_ERR_NOMEM)
 			rc = VPROF_ERR_NOMEM;
-		looks.next_s = held || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
+		looks.next_s = pinned || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
 	}
 	if (!rc && !is_enough && !*again && !goes_on)
 		tell_short_load(r, state);

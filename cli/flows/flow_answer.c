@@ -7,6 +7,7 @@
 #include "cli/flows/flow_intervals.h"
 #include "cli/flows/flow_queues.h"
 #include "cli/flows/flow_suggest.h"
+#include "common/files.h"
 
 #define SUGGESTIONS 20 /* at most; those with threads that wait come first */
 
@@ -144,15 +145,45 @@ cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flow
 	return answer;
 }
 
+/* ---- read again ---- */
+
+const char *vprof_flow_text(const cJSON *object, const char *key)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
+
+	return text ? text : "?";
+}
+
+double vprof_flow_number(const cJSON *object, const char *key)
+{
+	const cJSON *number = cJSON_GetObjectItem(object, key);
+
+	return cJSON_IsNumber(number) ? number->valuedouble : 0;
+}
+
+enum vprof_flow_verdict vprof_flow_verdict_of(const cJSON *flow)
+{
+	const char *name = vprof_flow_text(flow, "verdict");
+
+	for (int v = VPROF_FLOW_FLOW; v <= VPROF_FLOW_FEW; v++)
+		if (!strcmp(name, vprof_flow_verdict_name((enum vprof_flow_verdict)v)))
+			return (enum vprof_flow_verdict)v;
+	return VPROF_FLOW_UNDECIDED;
+}
+
+static int is_flow(const cJSON *one)
+{
+	return vprof_flow_verdict_of(one) == VPROF_FLOW_FLOW;
+}
+
 /* ---- suggestions ---- */
 
 static int is_flow_between(const cJSON *flow, const char *from, const char *to)
 {
-	const char *verdict = cJSON_GetStringValue(cJSON_GetObjectItem(flow, "verdict"));
 	const char *a = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(flow, "from"), "function"));
 	const char *b = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(flow, "to"), "function"));
 
-	return verdict && a && b && !strcmp(verdict, "flow") && !strcmp(a, from) && !strcmp(b, to);
+	return a && b && is_flow(flow) && !strcmp(a, from) && !strcmp(b, to);
 }
 
 static void add_function(cJSON *object, const char *key, struct vprof_discovery *d,
@@ -210,31 +241,10 @@ int vprof_flow_answer_suggest(cJSON *answer, struct vprof_discovery *d)
 
 /* ---- as text ---- */
 
-static const char *text_of(const cJSON *object, const char *key)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
-
-	return text ? text : "?";
-}
-
-static double number_of(const cJSON *object, const char *key)
-{
-	const cJSON *number = cJSON_GetObjectItem(object, key);
-
-	return cJSON_IsNumber(number) ? number->valuedouble : 0;
-}
-
 static void add_place(struct vprof_text *out, const cJSON *end)
 {
-	const char *file = text_of(end, "file"), *slash = strrchr(file, '/');
-
-	vprof_text_addf(out, "%s (%s:%.0f)", text_of(end, "function"), slash ? slash + 1 : file,
-			number_of(end, "line"));
-}
-
-static int is_flow(const cJSON *one)
-{
-	return !strcmp(text_of(one, "verdict"), "flow");
+	vprof_text_addf(out, "%s (%s:%.0f)", vprof_flow_text(end, "function"),
+			vprof_path_name(vprof_flow_text(end, "file")), vprof_flow_number(end, "line"));
 }
 
 static void add_entries(struct vprof_text *out, const cJSON *one)
@@ -242,7 +252,7 @@ static void add_entries(struct vprof_text *out, const cJSON *one)
 	const cJSON *entry;
 
 	if (cJSON_GetObjectItem(one, "open"))
-		vprof_text_addf(out, "       no entry: %s\n", text_of(one, "open"));
+		vprof_text_addf(out, "       no entry: %s\n", vprof_flow_text(one, "open"));
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(one, "queues"))
 	{
 		char *printed = cJSON_PrintUnformatted(entry);
@@ -263,11 +273,11 @@ static void add_suggestions(struct vprof_text *out, const cJSON *list)
 			vprof_text_add(
 				out,
 				"\nnot confirmed: what the code suggests, and no run can see (vprof.h's vprof_enqueue and vprof_dequeue mark it):\n");
-		vprof_text_addf(out, "       %s ", text_of(one, "object"));
+		vprof_text_addf(out, "       %s ", vprof_flow_text(one, "object"));
 		add_place(out, cJSON_GetObjectItem(one, "from"));
 		vprof_text_add(out, " -> ");
 		add_place(out, cJSON_GetObjectItem(one, "to"));
-		vprof_text_addf(out, ": %s\n", text_of(one, "reason"));
+		vprof_text_addf(out, ": %s\n", vprof_flow_text(one, "reason"));
 	}
 }
 
@@ -279,8 +289,9 @@ void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 	cJSON_ArrayForEach(one, list) n_flows += (size_t)is_flow(one);
 	vprof_text_addf(out,
 			"%zu flow%s in %.0f critical sections of %.0f process%s, %.0f units compiled for discovery\n",
-			n_flows, n_flows == 1 ? "" : "s", number_of(answer, "sections"), number_of(answer, "processes"),
-			number_of(answer, "processes") == 1 ? "" : "es", number_of(answer, "units"));
+			n_flows, n_flows == 1 ? "" : "s", vprof_flow_number(answer, "sections"),
+			vprof_flow_number(answer, "processes"), vprof_flow_number(answer, "processes") == 1 ? "" : "es",
+			vprof_flow_number(answer, "units"));
 	cJSON_ArrayForEach(one, list)
 	{
 		number++;
@@ -290,7 +301,7 @@ void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 		add_place(out, cJSON_GetObjectItem(one, "from"));
 		vprof_text_add(out, " -> ");
 		add_place(out, cJSON_GetObjectItem(one, "to"));
-		vprof_text_addf(out, "\n       %s\n", text_of(one, "reason"));
+		vprof_text_addf(out, "\n       %s\n", vprof_flow_text(one, "reason"));
 		add_entries(out, one);
 	}
 	number = 0;
@@ -301,14 +312,14 @@ void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 			continue;
 		if (!n_others++)
 			vprof_text_add(out, "\nno flows:\n");
-		vprof_text_addf(out, "%4zu   %-9s ", number, text_of(one, "verdict"));
+		vprof_text_addf(out, "%4zu   %-9s ", number, vprof_flow_text(one, "verdict"));
 		add_place(out, cJSON_GetObjectItem(one, "from"));
 		vprof_text_add(out, " -> ");
 		add_place(out, cJSON_GetObjectItem(one, "to"));
-		vprof_text_addf(out, ": %s\n", text_of(one, "reason"));
+		vprof_text_addf(out, ": %s\n", vprof_flow_text(one, "reason"));
 		cJSON_ArrayForEach(handler, cJSON_GetObjectItem(one, "handlers"))
 			vprof_text_addf(out, "                 handler {\"function\": \"%s\", \"id\": \"%s\"}\n",
-					text_of(handler, "function"), text_of(handler, "id"));
+					vprof_flow_text(handler, "function"), vprof_flow_text(handler, "id"));
 	}
 	add_suggestions(out, cJSON_GetObjectItem(answer, "suggestions"));
 	vprof_flow_interval_text(answer, out);

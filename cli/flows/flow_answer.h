@@ -14,6 +14,12 @@ cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flow
 /* Adds what the code alone suggests, as "suggestions": those between whose functions the run found no flow. -1 without
  * memory. */
 int vprof_flow_answer_suggest(cJSON *answer, struct vprof_discovery *d);
+/* A member of the answer or of a part of it: its text, "?" without one; its number, 0 without one. */
+const char *vprof_flow_text(const cJSON *object, const char *key);
+double vprof_flow_number(const cJSON *object, const char *key);
+/* Of one of its flows; VPROF_FLOW_UNDECIDED for what this vprof does not know. */
+enum vprof_flow_verdict vprof_flow_verdict_of(const cJSON *flow);
+
 /* Of what was made, or read again. */
 void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out);
 

@@ -3,26 +3,8 @@
 
 #include <string.h>
 
-static const char *text_of(const cJSON *object, const char *key)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
-
-	return text ? text : "?";
-}
-
-static double number_of(const cJSON *object, const char *key)
-{
-	const cJSON *number = cJSON_GetObjectItem(object, key);
-
-	return cJSON_IsNumber(number) ? number->valuedouble : 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "cli/flows/flow_answer.h"
+#include "common/files.h"
 
 /* Two entries, the enqueue first, as flow_answer.h makes them. */
 static int queue_of(const cJSON *flow, struct vprof_arena *arena, struct vprof_queue_proposal *out)
@@ -30,17 +12,17 @@ static int queue_of(const cJSON *flow, struct vprof_arena *arena, struct vprof_q
 	const cJSON *queues = cJSON_GetObjectItem(flow, "queues"), *from = cJSON_GetObjectItem(flow, "from");
 	const cJSON *in = cJSON_GetArrayItem(queues, 0), *of = cJSON_GetArrayItem(queues, 1);
 
-	if (strcmp(text_of(flow, "verdict"), "flow") != 0 || !in || !of)
+	if (vprof_flow_verdict_of(flow) != VPROF_FLOW_FLOW || !in || !of)
 		return 0;
 	*out = (struct vprof_queue_proposal){
-		.enqueue = text_of(in, "enqueue"),
-		.enqueue_item = text_of(in, "item"),
-		.dequeue = text_of(of, "dequeue"),
-		.dequeue_item = text_of(of, "item"),
-		.dequeue_at_exit = cJSON_GetObjectItem(of, "at") || !strcmp(text_of(of, "item"), "$return"),
-		.where =
-			vprof_arena_printf(arena, "%s:%.0f", base_name(text_of(from, "file")), number_of(from, "line")),
-		.why = vprof_arena_printf(arena, "found by a discovery run: %s", text_of(flow, "reason")),
+		.enqueue = vprof_flow_text(in, "enqueue"),
+		.enqueue_item = vprof_flow_text(in, "item"),
+		.dequeue = vprof_flow_text(of, "dequeue"),
+		.dequeue_item = vprof_flow_text(of, "item"),
+		.dequeue_at_exit = cJSON_GetObjectItem(of, "at") || !strcmp(vprof_flow_text(of, "item"), "$return"),
+		.where = vprof_arena_printf(arena, "%s:%.0f", vprof_path_name(vprof_flow_text(from, "file")),
+					    vprof_flow_number(from, "line")),
+		.why = vprof_arena_printf(arena, "found by a discovery run: %s", vprof_flow_text(flow, "reason")),
 	};
 	return 1;
 }
@@ -48,13 +30,13 @@ static int queue_of(const cJSON *flow, struct vprof_arena *arena, struct vprof_q
 /* "901 events ...: on_readable (id conn), on_due (id conn)" */
 static const char *handlers_of(const cJSON *flow, struct vprof_arena *arena)
 {
-	const char *said = text_of(flow, "reason");
+	const char *said = vprof_flow_text(flow, "reason");
 	const cJSON *handler;
 	int n = 0;
 
 	cJSON_ArrayForEach(handler, cJSON_GetObjectItem(flow, "handlers"))
 		said = vprof_arena_printf(arena, "%s%s %s (id %s)", said ? said : "", n++ ? "," : ":",
-					  text_of(handler, "function"), text_of(handler, "id"));
+					  vprof_flow_text(handler, "function"), vprof_flow_text(handler, "id"));
 	return said;
 }
 
@@ -68,7 +50,8 @@ static size_t handlers_in(const cJSON *list, struct vprof_arena *arena, const st
 	{
 		slot = vprof_arena_push(arena, &handlers, &n, sizeof *slot);
 		if (slot)
-			*slot = (struct vprof_handler_proposal){ text_of(mark, "function"), text_of(mark, "id") };
+			*slot = (struct vprof_handler_proposal){ vprof_flow_text(mark, "function"),
+								 vprof_flow_text(mark, "id") };
 	}
 	*out = handlers;
 	return n;
@@ -78,7 +61,7 @@ static void interval_of(const cJSON *answer, struct vprof_arena *arena, struct v
 {
 	const cJSON *requests = cJSON_GetObjectItem(answer, "requests");
 	const cJSON *interval = cJSON_GetObjectItem(requests, "interval");
-	double unknown = number_of(requests, "unknown_events"), offset = number_of(requests, "offset");
+	double unknown = vprof_flow_number(requests, "unknown_events"), offset = vprof_flow_number(requests, "offset");
 
 	out->open = cJSON_GetStringValue(cJSON_GetObjectItem(requests, "open"));
 	out->n_begins = handlers_in(cJSON_GetObjectItem(interval, "begin"), arena, &out->begins);
@@ -87,7 +70,7 @@ static void interval_of(const cJSON *answer, struct vprof_arena *arena, struct v
 	out->why = vprof_arena_printf(
 		arena,
 		"found by a discovery run: %.0f requests on %.0f descriptors were received in the handler in which it begins, and replied to on the same descriptor in that in which it ends; all events of each have %s in common",
-		number_of(requests, "in_different_events"), number_of(requests, "descriptors"),
+		vprof_flow_number(requests, "in_different_events"), vprof_flow_number(requests, "descriptors"),
 		cJSON_IsTrue(cJSON_GetObjectItem(requests, "by_number")) ?
 			"the number of the descriptor, for which the id must stand" :
 		offset < 0 ? "the pointer that was registered" :
@@ -108,7 +91,7 @@ int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct v
 	*found = (struct vprof_found_queues){ NULL };
 	cJSON_ArrayForEach(flow, cJSON_GetObjectItem(answer, "flows"))
 	{
-		int is_handler = !strcmp(text_of(flow, "verdict"), "events");
+		int is_handler = vprof_flow_verdict_of(flow) == VPROF_FLOW_EVENTS;
 
 		if (queue_of(flow, arena, &queue)) {
 			struct vprof_queue_proposal *p = vprof_arena_push(arena, &queues, &found->n_queues, sizeof *p);
@@ -120,10 +103,10 @@ int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct v
 		slot = vprof_arena_push(arena, &seen, &found->n_seen, sizeof *slot);
 		if (slot)
 			*slot = (struct vprof_seen_flow){
-				.from = text_of(cJSON_GetObjectItem(flow, "from"), "function"),
-				.to = text_of(cJSON_GetObjectItem(flow, "to"), "function"),
-				.verdict = text_of(flow, "verdict"),
-				.reason = text_of(flow, "reason"),
+				.from = vprof_flow_text(cJSON_GetObjectItem(flow, "from"), "function"),
+				.to = vprof_flow_text(cJSON_GetObjectItem(flow, "to"), "function"),
+				.verdict = vprof_flow_text(flow, "verdict"),
+				.reason = vprof_flow_text(flow, "reason"),
 				.open = is_handler ? handlers_of(flow, arena) :
 						     cJSON_GetStringValue(cJSON_GetObjectItem(flow, "open")),
 			};

@@ -15,13 +15,12 @@
 const struct vprof_facts_function *vprof_flow_function_of(struct vprof_discovery *d,
 							  const struct vprof_flow_function *f)
 {
-	const char *base = f->file ? strrchr(f->file, '/') : NULL;
+	const char *file = f->file ? vprof_path_name(f->file) : NULL;
 	uint32_t found[CANDIDATES];
 	char plain[256];
 	size_t n;
 
-	base = base ? base + 1 : f->file;
-	n = vprof_facts_find(d->facts, f->name, base, found, CANDIDATES);
+	n = vprof_facts_find(d->facts, f->name, file, found, CANDIDATES);
 	if (!n) { /* an instance of a template, or in a namespace without a name */
 		size_t depth = 0, k = 0;
 
@@ -36,7 +35,7 @@ const struct vprof_facts_function *vprof_flow_function_of(struct vprof_discovery
 			depth -= *c == '>' && depth;
 		}
 		plain[k] = 0;
-		n = vprof_facts_find(d->facts, plain, base, found, CANDIDATES);
+		n = vprof_facts_find(d->facts, plain, file, found, CANDIDATES);
 	}
 	for (size_t i = 0; i < n && i < CANDIDATES; i++) {
 		const struct vprof_facts_function *one = &d->facts->functions[found[i]];
@@ -157,7 +156,7 @@ static const char *dequeued_item(struct vprof_discovery *d, const struct vprof_f
 	const struct vprof_parameter *list;
 	size_t n;
 
-	if (!strcmp(f->return_kind, "scalar") && strchr(f->returns, '*') && returns_item(d, f))
+	if (f->return_kind == VPROF_RETURNS_SCALAR && strchr(f->returns, '*') && returns_item(d, f))
 		return "$return";
 	list = vprof_discovery_parameters(d, f, &n);
 	for (size_t i = 0; i < n; i++)

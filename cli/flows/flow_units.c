@@ -188,14 +188,6 @@ static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *
 				marks[g->redges[k]] |= NEAR;
 }
 
-static int reads_file(const struct vprof_facts_tu *tu, uint32_t file)
-{
-	for (size_t i = 0; i < tu->n_files; i++)
-		if (tu->files[i] == file)
-			return 1;
-	return 0;
-}
-
 static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *facts,
 			  const struct vprof_callgraph *graph, const struct vprof_flow_own_locks *own,
 			  struct vprof_error *err)
@@ -213,7 +205,7 @@ static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *
 			files[i] = marks[k] && facts->functions[k].file == facts->files[i].id;
 	for (size_t i = 0; i < facts->n_tus; i++)
 		for (size_t k = 0; k < facts->n_files; k++)
-			if (files[k] && reads_file(&facts->tus[i], facts->files[k].id)) {
+			if (files[k] && vprof_facts_tu_reads(&facts->tus[i], facts->files[k].id)) {
 				add(u, facts->tus[i].path);
 				break;
 			}

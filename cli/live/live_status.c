@@ -47,7 +47,7 @@ static cJSON *status_json(const struct vprof_live_status *s, const struct vprof_
 	FIELDS(ADD)
 #undef ADD
 	cJSON_AddStringToObject(top, "refusal", s->state.refusal);
-	cJSON_AddBoolToObject(top, "held", s->is_held);
+	cJSON_AddBoolToObject(top, "held", s->is_pinned);
 	for (size_t i = 0; plan && i < plan->n_probes; i++) {
 		if (plan->probes[i].mask)
 			cJSON_AddItemToArray(open, cJSON_CreateString(plan->probes[i].display));
@@ -129,7 +129,7 @@ static int from_json(struct vprof_live_status *s, const cJSON *top)
 #define READ(field) s->state.field = (__typeof__(s->state.field))number(top, #field);
 	FIELDS(READ)
 #undef READ
-	s->is_held = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "held"));
+	s->is_pinned = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "held"));
 	return read_names(&s->open, top, "open") || read_names(&s->broken_down, top, "broken_down") ||
 			       read_names(&s->closed, top, "closed") ?
 		       VPROF_ERR_NOMEM :

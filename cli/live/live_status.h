@@ -20,7 +20,7 @@ struct vprof_live_status {
 	size_t round;
 	char run[32]; /* whose results.json is the round's last look */
 	double recorded_s, elapsed_s;
-	int is_held; /* a person keeps rounds from ending */
+	int is_pinned; /* a person keeps rounds from ending */
 	struct vprof_live_state state;
 	struct vprof_live_names open;	     /* functions and calls that are measured now; owned when read */
 	struct vprof_live_names broken_down; /* of these, those whose callees are, too */

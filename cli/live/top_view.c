@@ -76,7 +76,7 @@ static void add_head(const struct vprof_top *top, size_t width, struct vprof_tex
 	struct vprof_text line = VPROF_TEXT_INIT;
 
 	vprof_text_addf(&line, "live  round %zu%s, run %s   %s   %.0f s recorded of %.0f s   %zu process%s", s->round,
-			s->is_held ? " (held)" : "", s->run,
+			s->is_pinned ? " (held)" : "", s->run,
 			s->state.is_paused ? "analysing" :
 			!s->state.number   ? "baseline" :
 			s->state.is_window ? "measuring" :
@@ -248,7 +248,7 @@ cJSON *vprof_top_json(const struct vprof_top *top)
 	cJSON_AddNumberToObject(json, "turns", (double)s->state.n_turns);
 	cJSON_AddNumberToObject(json, "baselines", (double)s->state.n_baselines);
 	cJSON_AddNumberToObject(json, "change_max_ns", (double)s->state.change_max_ns);
-	cJSON_AddBoolToObject(json, "held", s->is_held);
+	cJSON_AddBoolToObject(json, "held", s->is_pinned);
 	add_names(json, "open", &s->open);
 	add_names(json, "broken_down", &s->broken_down);
 	add_names(json, "closed", &s->closed);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/functions_of_visits.h"
+#include "analysis/join/views/views.h"
 #include "analysis/requests/described/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "cli/recorded_run.h"

@@ -18,7 +18,7 @@ static void choose(const struct vprof_run_entry *e, int traces_only, struct vpro
 	const char *needed = is_needed(e);
 
 	c->why = "";
-	if (e->is_held) {
+	if (e->is_recording) {
 		c->what = VPROF_CLEAN_NOTHING;
 		c->why = "it is being recorded";
 		return;

@@ -161,7 +161,7 @@ static int read_run(struct vprof_run_entry *e, const char *folder, const struct 
 	if (!e->began_s && !stat(folder, &st))
 		e->began_s = (int64_t)st.st_mtime;
 	e->bytes = bytes_of(folder, FTS_COMFOLLOW);
-	e->is_held = vprof_run_is_held(folder);
+	e->is_recording = vprof_run_is_locked(folder);
 	if (has(folder, "plan.json"))
 		e->parts |= VPROF_RUN_PROBES;
 	for (size_t i = 0; i < s->n_rounds; i++)

@@ -26,7 +26,7 @@ struct vprof_run_entry {
 	uint64_t n_traces;	     /* the workload's repetitions */
 	uint64_t bytes, trace_bytes; /* on the disk; all of the folder, and its traces */
 	long round;		     /* of the drill-down, -1: none */
-	int is_held;		     /* a command records it now */
+	int is_recording;	     /* a command records it now */
 	int is_reviewed;	     /* a person's verdict was given by it */
 	char *command;		     /* first line of what was run, "" */
 	char *interval;		     /* the function whose inferred calls are its intervals; NULL: none */

@@ -75,7 +75,7 @@ static void draw_keys(const struct screen *s)
 		add_line(LINES - 2, s->is_frozen ? "frozen: f go on   j/k select   Tab causes/functions   q leave" :
 						   "j/k or arrows select   Tab causes/functions   f freeze   q leave");
 		add_line(LINES - 1,
-			 s->top->status.is_held ?
+			 s->top->status.is_pinned ?
 				 "b break down  c close  m mark  s source  h release the round  w save a run" :
 				 "b break down  c close  m mark  s source  h hold the round  w save a run");
 	}
@@ -351,7 +351,7 @@ static void press(struct screen *s, int key)
 	else if (key == 's')
 		show_source(s);
 	else if (key == 'h')
-		ask(s, s->top->status.is_held ? "release" : "hold", "");
+		ask(s, s->top->status.is_pinned ? "release" : "hold", "");
 	else if (key == 'w')
 		ask(s, "save", "");
 	else if (key == 'f')

@@ -6,6 +6,7 @@
 
 #include "common/elf/elf_private.h"
 #include "common/elf/function_search.h"
+#include "common/files.h"
 
 #define SOURCES_MOST 64 /* of one name */
 
@@ -107,9 +108,9 @@ static const char *source_at(struct vprof_namesakes *s, uint64_t low)
 {
 	struct vprof_place places[VPROF_ELF_FRAMES_MAX];
 	size_t n = vprof_elf_places(s->elf, low, places, VPROF_ELF_FRAMES_MAX);
-	const char *path = n ? places[n - 1].file : NULL, *slash = path ? strrchr(path, '/') : NULL;
+	const char *path = n ? places[n - 1].file : NULL;
 
-	return slash ? slash + 1 : path;
+	return path ? vprof_path_name(path) : NULL;
 }
 
 /* Are the sources of those without a mark all known, and different? Of one at `low` without a mark, or of another

@@ -103,6 +103,104 @@ static int each_row(struct reader *r, const char *sql, int (*row)(struct reader 
 	return rc;
 }
 
+/* The place of a word in a table of names; `otherwise` when it is none of them. */
+static int place_of(const char *word, const char *const *names, size_t n, int otherwise)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names[i] && !strcmp(word, names[i]))
+			return (int)i;
+	return otherwise;
+}
+
+#define PLACE_OF(word, names, otherwise) place_of(word, names, sizeof names / sizeof *names, otherwise)
+
+static enum vprof_lang lang_of(const char *word)
+{
+	static const char *const names[] = { [VPROF_LANG_C] = "c", [VPROF_LANG_CXX] = "c++" };
+
+	return (enum vprof_lang)PLACE_OF(word, names, VPROF_LANG_OTHER);
+}
+
+static const char *const tu_statuses[] = {
+	[VPROF_TU_ERRORS] = "errors", [VPROF_TU_OK] = "ok", [VPROF_TU_FAILED] = "failed"
+};
+
+static enum vprof_tu_status status_of(const char *word)
+{
+	return (enum vprof_tu_status)PLACE_OF(word, tu_statuses, VPROF_TU_ERRORS);
+}
+
+const char *vprof_tu_status_name(enum vprof_tu_status status)
+{
+	return tu_statuses[status];
+}
+
+static enum vprof_return_kind return_kind_of(const char *word)
+{
+	static const char *const names[] = {
+		[VPROF_RETURNS_VOID] = "void",
+		[VPROF_RETURNS_SCALAR] = "scalar",
+		[VPROF_RETURNS_RECORD] = "record",
+		[VPROF_RETURNS_REFERENCE] = "reference",
+	};
+
+	return (enum vprof_return_kind)PLACE_OF(word, names, VPROF_RETURNS_OTHER);
+}
+
+static enum vprof_call_kind call_kind_of(const char *word)
+{
+	static const char *const names[] = {
+		[VPROF_CALL_DIRECT] = "direct",	  [VPROF_CALL_POINTER] = "pointer",
+		[VPROF_CALL_VIRTUAL] = "virtual", [VPROF_CALL_CONSTRUCT] = "construct",
+		[VPROF_CALL_DESTROY] = "destroy",
+	};
+
+	return (enum vprof_call_kind)PLACE_OF(word, names, VPROF_CALL_DIRECT);
+}
+
+static int call_form_of(const char *word)
+{
+	static const char *const names[] = {
+		[VPROF_FORM_STATEMENT] = "statement", [VPROF_FORM_VALUE] = "value",
+		[VPROF_FORM_REFERENCE] = "reference", [VPROF_FORM_VOID] = "void",
+		[VPROF_FORM_SCOPE] = "scope",
+	};
+
+	return PLACE_OF(word, names, -1);
+}
+
+static enum vprof_address_use use_of(const char *word)
+{
+	static const char *const names[] = {
+		[VPROF_ADDRESS_ARGUMENT] = "argument",
+		[VPROF_ADDRESS_INITIALIZER] = "initializer",
+		[VPROF_ADDRESS_ASSIGNED] = "assignment",
+	};
+
+	return (enum vprof_address_use)PLACE_OF(word, names, VPROF_ADDRESS_OTHER);
+}
+
+static enum vprof_exit_value exit_value_of(const char *word)
+{
+	static const char *const names[] = {
+		[VPROF_EXIT_BRACES] = "list", [VPROF_EXIT_VARIABLE] = "variable", [VPROF_EXIT_MOVED] = "moved"
+	};
+
+	return (enum vprof_exit_value)PLACE_OF(word, names, VPROF_EXIT_EXPRESSION);
+}
+
+static int guarded_kind_of(const char *word)
+{
+	static const char *const names[] = {
+		[VPROF_GUARDED_STORE] = "store",
+		[VPROF_GUARDED_LOAD] = "load",
+		[VPROF_GUARDED_COPY] = "copy",
+		[VPROF_GUARDED_CALL] = "call",
+	};
+
+	return PLACE_OF(word, names, -1);
+}
+
 static int read_meta(struct reader *r, sqlite3_stmt *s)
 {
 	const char *key = text(r, s, 0), *value = text(r, s, 1);
@@ -145,8 +243,8 @@ static int read_tu(struct reader *r, sqlite3_stmt *s)
 		.directory = text(r, s, 2),
 		.output = text(r, s, 3),
 		.arguments = text(r, s, 4),
-		.lang = text(r, s, 5),
-		.status = text(r, s, 6),
+		.lang = lang_of(text(r, s, 5)),
+		.status = status_of(text(r, s, 6)),
 		.diagnostics = text(r, s, 7),
 	};
 	return VPROF_OK;
@@ -191,11 +289,11 @@ static int read_function(struct reader *r, sqlite3_stmt *s)
 		.end_line = number(s, 6),
 		.body_begin = sqlite3_column_int64(s, 7),
 		.body_end = sqlite3_column_int64(s, 8),
-		.lang = text(r, s, 9),
+		.lang = lang_of(text(r, s, 9)),
 		.is_static = number(s, 10) != 0,
 		.is_tiny = number(s, 11) != 0,
 		.returns = text(r, s, 12),
-		.return_kind = text(r, s, 13),
+		.return_kind = return_kind_of(text(r, s, 13)),
 		.params = text(r, s, 14),
 		.signature = text(r, s, 15),
 		.instrumentable = number(s, 16) == 1,
@@ -212,33 +310,11 @@ static int read_function(struct reader *r, sqlite3_stmt *s)
 	return VPROF_OK;
 }
 
-static enum vprof_call_kind call_kind(const char *word)
-{
-	static const char *const words[] = { "direct", "pointer", "virtual", "construct", "destroy" };
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(word, words[i]))
-			return (enum vprof_call_kind)i;
-	return VPROF_CALL_DIRECT;
-}
-
-/* A call whose form this vprof does not know is not wrapped. */
-static int call_form(const char *word, enum vprof_call_form *form)
-{
-	static const char *const words[] = { "statement", "value", "reference", "void", "scope" };
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(word, words[i])) {
-			*form = (enum vprof_call_form)i;
-			return 1;
-		}
-	return 0;
-}
-
 static int read_call(struct reader *r, sqlite3_stmt *s)
 {
 	struct vprof_facts *f = r->facts;
 	struct vprof_facts_call *c = grow(f->calls, f->n_calls, &r->p->cap_calls, sizeof *c);
+	int form;
 
 	if (!c)
 		return no_memory(r);
@@ -254,15 +330,19 @@ static int read_call(struct reader *r, sqlite3_stmt *s)
 		.col = number(s, 6),
 		.callee = text(r, s, 7),
 		.callee_usr = text(r, s, 8),
-		.kind = call_kind(text(r, s, 9)),
+		.kind = call_kind_of(text(r, s, 9)),
 		.signature = text(r, s, 10),
 		.wrappable = number(s, 11) == 1,
 		.reason = text(r, s, 12),
+		.is_noreturn = !strcmp(text(r, s, 12), "noreturn"),
 		.in_loop = number(s, 13) == 1,
 		.args = text(r, s, 14),
 	};
-	if (!call_form(text(r, s, 15), &c->form))
+	form = call_form_of(text(r, s, 15));
+	if (form < 0) /* one that this vprof does not know: the call is not wrapped */
 		c->wrappable = 0;
+	else
+		c->form = (enum vprof_call_form)form;
 	if (!vprof_facts_function(f, c->caller) || !vprof_facts_file(f, c->file))
 		return corrupt(r, "a call of an unknown function or file");
 	if (c->begin < 0 || c->end <= c->begin) {
@@ -285,7 +365,7 @@ static int read_address(struct reader *r, sqlite3_stmt *s)
 		.function_usr = text(r, s, 0),
 		.name = text(r, s, 1),
 		.signature = text(r, s, 2),
-		.how = text(r, s, 3),
+		.use = use_of(text(r, s, 3)),
 		.target = text(r, s, 4),
 		.arg = number(s, 5),
 		.file = id(r, s, 6),
@@ -316,37 +396,25 @@ static int read_exit(struct reader *r, sqlite3_stmt *s)
 		.expr_end = sqlite3_column_int64(s, 4),
 		.line = number(s, 5),
 		.editable = number(s, 6) == 1,
-		.value = text(r, s, 7),
+		.value = exit_value_of(text(r, s, 7)),
 		.variable = text(r, s, 8),
 	};
 	return VPROF_OK;
-}
-
-static int guarded_kind(const char *word, enum vprof_guarded_kind *kind)
-{
-	static const char *const words[] = { "store", "load", "copy", "call" };
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(word, words[i])) {
-			*kind = (enum vprof_guarded_kind)i;
-			return 1;
-		}
-	return 0;
 }
 
 static int read_guarded(struct reader *r, sqlite3_stmt *s)
 {
 	struct vprof_facts *f = r->facts;
 	struct vprof_facts_guarded *g = grow(r->p->guarded, f->n_guarded, &r->p->cap_guarded, sizeof *g);
-	enum vprof_guarded_kind kind;
+	int kind = guarded_kind_of(text(r, s, 1));
 
 	if (!g)
 		return no_memory(r);
 	f->guarded = r->p->guarded = g;
-	if (!guarded_kind(text(r, s, 1), &kind))
+	if (kind < 0) /* one that this vprof does not know */
 		return VPROF_OK;
 	g[f->n_guarded++] = (struct vprof_facts_guarded){ .function = id(r, s, 0),
-							  .kind = kind,
+							  .kind = (enum vprof_guarded_kind)kind,
 							  .object = text(r, s, 2),
 							  .usr = text(r, s, 3),
 							  .type = text(r, s, 4),
@@ -494,7 +562,7 @@ int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err
 	}
 	/* A source that was missing when the scan reached it has no row whose hash could differ. */
 	for (size_t i = 0; i < f->n_tus; i++)
-		if (!f->tus[i].n_files && strcmp(f->tus[i].status, "ok") && !access(f->tus[i].directory, X_OK) &&
+		if (!f->tus[i].n_files && f->tus[i].status != VPROF_TU_OK && !access(f->tus[i].directory, X_OK) &&
 		    !access(f->tus[i].path, R_OK))
 			return vprof_error_set(err, VPROF_ERR_STALE, "%s could not be read by the last scan",
 					       f->tus[i].path);

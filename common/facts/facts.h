@@ -20,17 +20,38 @@ struct vprof_facts_file {
 	int in_project;
 };
 
+/* The words of facts.db (facts_schema.h) become these where it is read. What this vprof does not know is OTHER. */
+enum vprof_lang { VPROF_LANG_OTHER, VPROF_LANG_C, VPROF_LANG_CXX };
+
+enum vprof_tu_status {
+	VPROF_TU_ERRORS, /* parsed with errors: its facts are partial */
+	VPROF_TU_OK,
+	VPROF_TU_FAILED, /* no facts */
+};
+
+enum vprof_return_kind {
+	VPROF_RETURNS_OTHER,
+	VPROF_RETURNS_VOID,
+	VPROF_RETURNS_SCALAR,
+	VPROF_RETURNS_RECORD,
+	VPROF_RETURNS_REFERENCE,
+};
+
 struct vprof_facts_tu {
 	uint32_t id;
-	const char *path, *directory, *output, *arguments /* JSON array */, *lang, *status, *diagnostics;
+	const char *path, *directory, *output, *arguments /* JSON array */, *diagnostics;
+	enum vprof_lang lang;
+	enum vprof_tu_status status;
 	const uint32_t *files; /* ids of the project files it read */
 	size_t n_files;
 };
 
 struct vprof_facts_function {
 	uint32_t id, file;
-	const char *name, *display, *usr, *lang, *returns, *return_kind, *params /* JSON */, *signature, *reason;
+	const char *name, *display, *usr, *returns, *params /* JSON */, *signature, *reason;
 	const char *twin; /* why it cannot have an instrumented twin; "": it can */
+	enum vprof_lang lang;
+	enum vprof_return_kind return_kind;
 	int line, end_line, size;
 	int64_t body_begin, body_end, head_begin, name_end;
 	unsigned is_static : 1, is_tiny : 1, instrumentable : 1;
@@ -62,21 +83,40 @@ struct vprof_facts_call {
 	enum vprof_call_kind kind;
 	enum vprof_call_form form;
 	unsigned wrappable : 1, in_loop : 1;
+	unsigned is_noreturn : 1; /* the callee is declared never to return */
 	uint32_t callee_function; /* index+1 into functions when its body is in the project, else 0 */
 };
 
+/* Where the address of a function is taken. */
+enum vprof_address_use {
+	VPROF_ADDRESS_OTHER,
+	VPROF_ADDRESS_ARGUMENT,
+	VPROF_ADDRESS_INITIALIZER,
+	VPROF_ADDRESS_ASSIGNED
+};
+
 struct vprof_facts_address {
-	const char *function_usr, *name, *signature, *how, *target;
+	const char *function_usr, *name, *signature, *target;
+	enum vprof_address_use use;
 	int arg, line;
 	uint32_t file, caller;
 	uint32_t function; /* index+1 into functions, or 0 */
+};
+
+/* C++: what a return statement gives back. */
+enum vprof_exit_value {
+	VPROF_EXIT_EXPRESSION,
+	VPROF_EXIT_BRACES,   /* {...} */
+	VPROF_EXIT_VARIABLE, /* a variable of the result's type */
+	VPROF_EXIT_MOVED,    /* a local of another type, which is moved into the result */
 };
 
 struct vprof_facts_exit {  /* a return statement; columns of exit_site in facts_schema.h */
 	uint32_t function; /* function.id */
 	int64_t begin, end, expr_begin, expr_end;
 	int line, editable;
-	const char *value, *variable; /* what is returned: see facts_schema.h */
+	enum vprof_exit_value value;
+	const char *variable; /* its name */
 };
 
 enum vprof_guarded_kind { VPROF_GUARDED_STORE, VPROF_GUARDED_LOAD, VPROF_GUARDED_COPY, VPROF_GUARDED_CALL };
@@ -109,6 +149,9 @@ struct vprof_facts {
 int vprof_facts_open(struct vprof_facts **out, const char *path, struct vprof_error *err);
 void vprof_facts_free(struct vprof_facts *facts);
 
+/* As facts.db spells it: "errors", "ok" or "failed". */
+const char *vprof_tu_status_name(enum vprof_tu_status status);
+
 const struct vprof_facts_file *vprof_facts_file(const struct vprof_facts *f, uint32_t id);
 const struct vprof_facts_function *vprof_facts_function(const struct vprof_facts *f, uint32_t id);
 const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uint32_t id);
@@ -140,6 +183,9 @@ size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *sign
 /* 1 when what the function returns can be kept in a variable of its type: C++ objects need C++11's lambdas for that,
  * and a type without a name cannot be written. */
 int vprof_facts_return_can_be_examined(const struct vprof_facts *f, const struct vprof_facts_function *function);
+
+/* Did the unit read the project file with this id? O(log files). */
+int vprof_facts_tu_reads(const struct vprof_facts_tu *tu, uint32_t file);
 
 /* 1 when more units read the file `header` than the file `user`: an edit there causes more units to be compiled.
  * O(units). */

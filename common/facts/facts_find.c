@@ -7,6 +7,7 @@
 
 #include "common/facts/facts_private.h"
 #include "common/nearest.h"
+#include "common/search.h"
 
 static int compare_addresses_of(const void *a, const void *b)
 {
@@ -378,11 +379,9 @@ out:
 	return out.n;
 }
 
-static int by_id(const void *a, const void *b)
+int vprof_facts_tu_reads(const struct vprof_facts_tu *tu, uint32_t file)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
+	return tu->n_files && bsearch(&file, tu->files, tu->n_files, sizeof file, vprof_compare_u32);
 }
 
 static size_t n_readers(const struct vprof_facts *f, uint32_t file)
@@ -390,7 +389,7 @@ static size_t n_readers(const struct vprof_facts *f, uint32_t file)
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n_tus; i++)
-		n += f->tus[i].n_files && bsearch(&file, f->tus[i].files, f->tus[i].n_files, sizeof file, by_id);
+		n += (size_t)vprof_facts_tu_reads(&f->tus[i], file);
 	return n;
 }
 
@@ -401,16 +400,16 @@ int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t h
 
 int vprof_facts_return_can_be_examined(const struct vprof_facts *f, const struct vprof_facts_function *function)
 {
-	if (!strcmp(function->return_kind, "void"))
+	if (function->return_kind == VPROF_RETURNS_VOID)
 		return 0;
-	if (!strcmp(function->lang, "c") || !strcmp(function->return_kind, "scalar"))
+	if (function->lang == VPROF_LANG_C || function->return_kind == VPROF_RETURNS_SCALAR)
 		return 1;
 	if (!strcmp(function->returns, "__auto_type") || strpbrk(function->returns, "()"))
 		return 0;
-	for (size_t i = 0; !strcmp(function->return_kind, "record") && i < f->n_tus; i++) {
+	for (size_t i = 0; function->return_kind == VPROF_RETURNS_RECORD && i < f->n_tus; i++) {
 		const struct vprof_facts_tu *tu = &f->tus[i];
 
-		if (bsearch(&function->file, tu->files, tu->n_files, sizeof function->file, by_id) &&
+		if (vprof_facts_tu_reads(tu, function->file) &&
 		    (strstr(tu->arguments, "++98\"") || strstr(tu->arguments, "++03\"")))
 			return 0;
 	}

@@ -86,7 +86,7 @@ static const struct vprof_facts_call *last_call(const struct vprof_facts *f, uin
 		if (call->file == fn->file && (!last || call->end > last->end))
 			last = call;
 	}
-	if (!last || (strcmp(last->reason, "noreturn") &&
+	if (!last || (!last->is_noreturn &&
 		      !(last->callee_function && depth && last_call(f, last->callee_function - 1, depth - 1))))
 		return NULL;
 	is_it = !vprof_file_read(file->path, &text, NULL) && fn->body_begin >= 0 && last->begin >= fn->body_begin &&

@@ -44,9 +44,7 @@ static const cJSON *member(const cJSON *object, const char *key)
 
 static int is_linker(const char *program)
 {
-	const char *slash = strrchr(program, '/');
-
-	program = slash ? slash + 1 : program;
+	program = vprof_path_name(program);
 	return !strcmp(program, "ld") || !strncmp(program, "ld.", 3);
 }
 

@@ -46,16 +46,16 @@ static int is_build_test(const char *path)
 	return !strncmp(path, "/dev/", 5) || (!strncmp(path, "/tmp/cc", 7) && access(path, F_OK));
 }
 
-static const char *text_of(const cJSON *object, const char *key)
+const char *vprof_entry_text(const cJSON *entry, const char *key)
 {
-	const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+	const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, key));
 
 	return value ? value : "";
 }
 
-static int add_word(cJSON *array, const char *word)
+int vprof_arguments_add(cJSON *arguments, const char *word)
 {
-	return cJSON_AddItemToArray(array, cJSON_CreateString(word)) ? 0 : -1;
+	return cJSON_AddItemToArray(arguments, cJSON_CreateString(word)) ? 0 : -1;
 }
 
 /* The command for this source alone (-c), or whole; with its -o. NULL when out of memory. */
@@ -70,12 +70,12 @@ static cJSON *arguments_for(const struct vprof_command *c, size_t source)
 			other++;
 		if (c->step == VPROF_STEP_COMPILE && other < c->n_sources && c->sources[other] == i && i != source)
 			continue;
-		failed |= add_word(array, c->argv[i]);
+		failed |= vprof_arguments_add(array, c->argv[i]);
 	}
 	if (!failed && !c->output) {
 		char *output = vprof_default_output(c, source);
 
-		failed |= !output || add_word(array, "-o") || add_word(array, output);
+		failed |= !output || vprof_arguments_add(array, "-o") || vprof_arguments_add(array, output);
 		free(output);
 	}
 	if (failed) {
@@ -100,7 +100,8 @@ static int put_entry(cJSON *list, const char *directory, const char *file, const
 	}
 	cJSON_ArrayForEach(old, list)
 	{
-		if (!strcmp(text_of(old, "output"), output) && (!file || !strcmp(text_of(old, "file"), file))) {
+		if (!strcmp(vprof_entry_text(old, "output"), output) &&
+		    (!file || !strcmp(vprof_entry_text(old, "file"), file))) {
 			cJSON_DeleteItemFromArray(list, i);
 			break;
 		}
@@ -117,7 +118,7 @@ static int note_gone(struct vprof_database *db, const char *file, const char *ou
 	if (access(output, F_OK))
 		return 0;
 	cJSON_ArrayForEach(known, db->gone) if (!strcmp(known->valuestring, file)) return 0;
-	return add_word(db->gone, file);
+	return vprof_arguments_add(db->gone, file);
 }
 
 static int add_source(struct vprof_database *db, const struct vprof_command *c, size_t source, const char *directory,

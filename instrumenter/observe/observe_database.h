@@ -35,6 +35,11 @@ int vprof_database_add(struct vprof_database *db, const char *directory, const c
  * `made` a database's headers. NULL when out of memory. */
 cJSON *vprof_without_precompiled(cJSON *arguments, int first, const char *directory, const cJSON *made);
 
+/* A member of an entry; "" without it. */
+const char *vprof_entry_text(const cJSON *entry, const char *key);
+/* Appends a word to a command's arguments. 0, or -1 without memory. */
+int vprof_arguments_add(cJSON *arguments, const char *word);
+
 /* Writes both files into vprof_dir. */
 int vprof_database_write(const struct vprof_database *db, const char *vprof_dir, struct vprof_error *err);
 

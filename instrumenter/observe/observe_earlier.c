@@ -20,13 +20,6 @@
 #define COMMAND_FILE "init-command"
 #define MISSING_SHOWN 3
 
-static const char *text_of(const cJSON *object, const char *key)
-{
-	const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
-
-	return value ? value : "";
-}
-
 char *vprof_observed_command(const char *vprof_dir)
 {
 	struct vprof_text known = VPROF_TEXT_INIT;
@@ -65,7 +58,7 @@ static int recall_list(cJSON *list, const char *dir, const char *name)
 	int n = 0;
 
 	for (cJSON *e = cJSON_IsArray(old) ? old->child : NULL, *next; e; e = next) {
-		const char *file = text_of(e, "file"), *output = text_of(e, "output");
+		const char *file = vprof_entry_text(e, "file"), *output = vprof_entry_text(e, "output");
 
 		next = e->next;
 		if (!*output || access(output, F_OK) || (*file && access(file, R_OK)))
@@ -125,7 +118,7 @@ static int is_output(const cJSON *list, const char *path)
 {
 	const cJSON *e;
 
-	cJSON_ArrayForEach(e, list) if (!strcmp(text_of(e, "output"), path)) return 1;
+	cJSON_ArrayForEach(e, list) if (!strcmp(vprof_entry_text(e, "output"), path)) return 1;
 	return 0;
 }
 
@@ -168,8 +161,9 @@ void vprof_note_unseen(const struct vprof_database *db, const struct timespec *s
 		cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(link, "arguments"))
 	{
 		const char *text = cJSON_GetStringValue(word);
-		char *path = text && is_code(text) ? vprof_path_rooted(db->root, text_of(link, "directory"), text) :
-						     NULL;
+		char *path = text && is_code(text) ?
+				     vprof_path_rooted(db->root, vprof_entry_text(link, "directory"), text) :
+				     NULL;
 
 		if (path && seen && !cJSON_HasObjectItem(seen, path) && is_unseen(db, path, started, recalled)) {
 			cJSON_AddTrueToObject(seen, path);

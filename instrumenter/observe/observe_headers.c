@@ -70,14 +70,9 @@ static int is_included(const cJSON *array, const char *directory, const char *he
 	return found;
 }
 
-static int add_word(cJSON *array, const char *word)
-{
-	return cJSON_AddItemToArray(array, cJSON_CreateString(word)) ? 0 : -1;
-}
-
 static int add_option(cJSON *array, const char *option, const char *value)
 {
-	return add_word(array, option) || add_word(array, value) ? -1 : 0;
+	return vprof_arguments_add(array, option) || vprof_arguments_add(array, value) ? -1 : 0;
 }
 
 /* The header of the command's precompiled one, heap: *is_new when no -include names it. NULL: none, or not known. */
@@ -116,7 +111,7 @@ cJSON *vprof_without_precompiled(cJSON *arguments, int first, const char *direct
 		else if (pch && !header)
 			failed |= add_option(out, "-include-pch", pch);
 		else if (!pch)
-			failed |= add_word(out, word_at(arguments, i));
+			failed |= vprof_arguments_add(out, word_at(arguments, i));
 	}
 	free(header);
 	cJSON_Delete(arguments);

@@ -69,7 +69,7 @@ void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const str
 
 	if (m->function[function].needs_body)
 		return;
-	if (!call || strcmp(f->lang, "c++") || !always_calls(m, call, function) ||
+	if (!call || f->lang != VPROF_LANG_CXX || !always_calls(m, call, function) ||
 	    !vprof_facts_is_shared(m->facts, call->file, f->file) || !vprof_plan_site_can_carry_probe(m, call)) {
 		m->function[function].needs_body = 1;
 		return;

@@ -203,7 +203,7 @@ static void children_called_back(struct vprof_plan_maker *m, uint32_t id, struct
 
 		if (a->caller != id)
 			break;
-		if (a->function && !strcmp(a->how, "argument") && is_child(m, a->function - 1) &&
+		if (a->function && a->use == VPROF_ADDRESS_ARGUMENT && is_child(m, a->function - 1) &&
 		    !vprof_facts_find(f, a->target, NULL, NULL, 0))
 			child_function(m, a->function - 1, NULL, c);
 	}

@@ -147,7 +147,7 @@ static int rewrite(const struct vprof_replayer *r, struct archive *a, struct vpr
 }
 
 /* Is there LLVM bitcode in it (clang -flto)? Only LLVM's ranlib knows its symbols. */
-static int holds_bitcode(const struct vprof_text *bytes)
+static int has_bitcode(const struct vprof_text *bytes)
 {
 	return memmem(bytes->s, bytes->len, "`\nBC\xc0\xde", 6) ||
 	       memmem(bytes->s, bytes->len, "`\n\xde\xc0\x17\x0b", 6);
@@ -188,7 +188,7 @@ static char *llvm_ranlib(const struct vprof_replayer *r)
 static int run_ranlib(const struct vprof_replayer *r, const char *path, const struct vprof_text *bytes,
 		      struct vprof_error *err)
 {
-	char *llvm = holds_bitcode(bytes) ? llvm_ranlib(r) : NULL;
+	char *llvm = has_bitcode(bytes) ? llvm_ranlib(r) : NULL;
 	const char *const argv[] = { llvm ? llvm : "ranlib", path, NULL };
 	struct vprof_process p = { .argv = argv, .log_path = r->o->log_path };
 	struct vprof_process_result result;

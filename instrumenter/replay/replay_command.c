@@ -136,7 +136,7 @@ static void add_live(struct rewrite *w)
 		add(&w->out, unit->half == VPROF_UNIT_PLAIN ? "-DVP_LIVE_PLAIN" : "-DVP_LIVE_PROBED");
 	for (size_t i = 0; unit->half && i < sizeof gcc / sizeof *gcc; i++)
 		add(&w->out, gcc[i]);
-	if (strcmp(unit->tu->lang, "c") || unit->is_plain)
+	if (unit->tu->lang != VPROF_LANG_C || unit->is_plain)
 		return;
 	for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
 		add(&w->out, twins[i]);
@@ -416,7 +416,7 @@ int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *uni
 	return 0;
 #endif
 	if (!r->plan || !r->plan->live || r->o->flows || unit->is_plain || unit->action == VPROF_UNIT_REVERT ||
-	    strcmp(unit->tu->lang, "c++") || c->step != VPROF_STEP_COMPILE || c->n_sources != 1 || c->n_inputs ||
+	    unit->tu->lang != VPROF_LANG_CXX || c->step != VPROF_STEP_COMPILE || c->n_sources != 1 || c->n_inputs ||
 	    vprof_command_is_clang(c))
 		return 0;
 	for (size_t i = c->compiler + 1; i < c->n; i++) {

@@ -56,7 +56,7 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
  * twin is called that the unit does not have: a symbol without a definition. */
 static int lacks_twins(const struct vprof_replayer *r, const struct vprof_unit *unit, int status)
 {
-	if (!r->plan || !r->plan->live || unit->is_plain || strcmp(unit->tu->lang, "c") ||
+	if (!r->plan || !r->plan->live || unit->is_plain || unit->tu->lang != VPROF_LANG_C ||
 	    unit->action == VPROF_UNIT_REVERT)
 		return 0;
 	return status ||

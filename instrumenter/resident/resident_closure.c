@@ -19,13 +19,6 @@ static int by_target(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int is_clone(const uint64_t *clones, size_t n, uint64_t address)
 {
 	size_t i = VPROF_BISECT(n, i, clones[i] < address);
@@ -87,7 +80,7 @@ int vprof_resident_closure_init(struct vprof_resident_closure *c, const struct v
 		if (debug->instances.v[i].kind == VPROF_INSTANCE_CLONE)
 			clones[n++] = debug->instances.v[i].low;
 	if (clones && n)
-		qsort(clones, n, sizeof *clones, by_value);
+		qsort(clones, n, sizeof *clones, vprof_compare_u64);
 	rc = clones && c->stamps ? find_branches(c, clones, n) : VPROF_ERR_NOMEM;
 	free(clones);
 	return rc ? vprof_error_no_memory(err) : VPROF_OK;
@@ -224,7 +217,7 @@ int vprof_resident_closure_of(struct vprof_resident_closure *c, const uint32_t *
 		vprof_text_add(why, "the program does not contain it");
 		return 0;
 	}
-	if (rc > 0 && vprof_array_sort(c->entries.v, c->entries.n, sizeof *c->entries.v, by_value))
+	if (rc > 0 && vprof_array_sort(c->entries.v, c->entries.n, sizeof *c->entries.v, vprof_compare_u64))
 		return VPROF_ERR_NOMEM;
 	return why->failed ? VPROF_ERR_NOMEM : rc;
 }

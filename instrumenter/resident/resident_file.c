@@ -152,31 +152,9 @@ static void read_build_id(struct vprof_resident_file *f, Elf_Scn *section)
 	}
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = ((const struct vprof_resident_symbol *)a)->address;
-	uint64_t y = ((const struct vprof_resident_symbol *)b)->address;
-
-	return x < y ? -1 : x > y;
-}
-
 static int by_twin(const void *a, const void *b)
 {
 	uint64_t x = ((const struct vprof_resident_site *)a)->twin, y = ((const struct vprof_resident_site *)b)->twin;
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_plain(const void *a, const void *b)
-{
-	uint64_t x = ((const struct vprof_resident_pair *)a)->plain, y = ((const struct vprof_resident_pair *)b)->plain;
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_offset(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
@@ -220,10 +198,10 @@ static int read_sections(struct vprof_resident_file *f)
 	}
 	if (!rc && vprof_array_sort(f->twins.v, f->twins.n, sizeof *f->twins.v, by_twin))
 		rc = VPROF_ERR_NOMEM;
-	if (!rc && vprof_array_sort(f->symbols.v, f->symbols.n, sizeof *f->symbols.v, by_address))
+	if (!rc && vprof_array_sort(f->symbols.v, f->symbols.n, sizeof *f->symbols.v, vprof_compare_u64))
 		rc = VPROF_ERR_NOMEM;
-	if (!rc && (vprof_array_sort(f->pairs.v, f->pairs.n, sizeof *f->pairs.v, by_plain) ||
-		    vprof_array_sort(f->merged.v, f->merged.n, sizeof *f->merged.v, by_offset)))
+	if (!rc && (vprof_array_sort(f->pairs.v, f->pairs.n, sizeof *f->pairs.v, vprof_compare_u64) ||
+		    vprof_array_sort(f->merged.v, f->merged.n, sizeof *f->merged.v, vprof_compare_u64)))
 		rc = VPROF_ERR_NOMEM;
 	return rc;
 }

@@ -83,9 +83,7 @@ static int add_functions(struct make *m, const struct vprof_resident_debug *d, s
 
 static const char *last_part(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
+	return path ? vprof_path_name(path) : "";
 }
 
 struct defined {
@@ -177,13 +175,6 @@ static int open_merged(struct make *m, struct vprof_resident_closure *c, struct 
 
 static uint32_t holder_of(const struct make *m, const struct vprof_probe *p);
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int add_merged(struct make *m, const struct vprof_resident_file *f, struct vprof_resident_debug *d,
 		      struct vprof_resident_closure *c)
 {
@@ -212,7 +203,7 @@ static int add_merged(struct make *m, const struct vprof_resident_file *f, struc
 			codes[n++] = p->kind == VPROF_PROBE_FUNCTION ? p->code : holder_of(m, p);
 	}
 	if (n)
-		qsort(codes, n, sizeof *codes, by_number);
+		qsort(codes, n, sizeof *codes, vprof_compare_u32);
 	for (size_t i = 0; !rc && i < n; i++)
 		if (!i || codes[i] != codes[i - 1])
 			rc = open_merged(m, c, &s, codes[i]);
@@ -232,7 +223,7 @@ static int check_twins(struct make *m, const struct vprof_resident_file *f, cons
 
 		if (instance == VPROF_NONE || d->instances.v[instance].kind != VPROF_INSTANCE_TWIN) {
 			vprof_text_addf(&why, "%s has no debug information about it: it was stripped, or built without",
-					strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path);
+					vprof_path_name(f->path));
 			rc = add_failure(m, f->twins.v[i].code, &why);
 		}
 		vprof_text_release(&why);

@@ -29,7 +29,7 @@ static int forget(const char *vprof_dir, struct vprof_error *err)
 	return rc;
 }
 
-static int holds_ours(const struct vprof_made *list, size_t n)
+static int has_ours(const struct vprof_made *list, size_t n)
 {
 	char hash[17];
 
@@ -46,7 +46,7 @@ static int is_built_since(const char *vprof_dir)
 {
 	struct vprof_replay_state s;
 	int since = !vprof_state_read(&s, vprof_dir, NULL) && !s.relinking && s.n_objects && s.n_artefacts &&
-		    !holds_ours(s.objects, s.n_objects) && !holds_ours(s.artefacts, s.n_artefacts);
+		    !has_ours(s.objects, s.n_objects) && !has_ours(s.artefacts, s.n_artefacts);
 
 	vprof_state_release(&s);
 	return since;

@@ -287,7 +287,7 @@ static void add_return_type(struct vprof_text *out, const struct vprof_facts_fun
 	vprof_text_add(out, "))");
 	if (!named || !cJSON_IsArray(params)) {
 		out->len = before;
-		vprof_text_add(out, !strcmp(f->lang, "c++") ? "auto" : "__auto_type");
+		vprof_text_add(out, f->lang == VPROF_LANG_CXX ? "auto" : "__auto_type");
 	}
 	cJSON_Delete(params);
 }
@@ -298,13 +298,13 @@ static void add_return_type(struct vprof_text *out, const struct vprof_facts_fun
 static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
 {
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
-	int list = !strcmp(x->value, "list");
+	int list = x->value == VPROF_EXIT_BRACES;
 
-	if (!strcmp(b->f->return_kind, "reference")) {
+	if (b->f->return_kind == VPROF_RETURNS_REFERENCE) {
 		vprof_text_addf(&before, " static_cast<%s>(*(__extension__({ %s vp_return_ = %s", b->f->returns,
 				b->f->returns, list ? "" : "(");
 		vprof_text_addf(&after, "%s; %s__builtin_addressof(vp_return_); })))", list ? "" : ")", b->at_exit.s);
-	} else if (!strcmp(x->value, "variable")) {
+	} else if (x->value == VPROF_EXIT_VARIABLE) {
 		vprof_text_addf(&before, "{ { __typeof__(%s) &vp_return_ = %s; (void)vp_return_; %s} ", x->variable,
 				x->variable, b->at_exit.s);
 		vprof_text_add(&after, " }");
@@ -313,10 +313,10 @@ static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
 	} else {
 		vprof_text_addf(&before, " ([&]() -> %s { %s vp_return_ = %s", b->f->returns, b->f->returns,
 				list ? "" : "(");
-		if (!strcmp(x->value, "moved"))
+		if (x->value == VPROF_EXIT_MOVED)
 			vprof_text_addf(&before, "static_cast<__typeof__(%s) &&>(", x->variable);
 		vprof_text_addf(&after, "%s%s; %sreturn vp_return_; }())", list ? "" : ")",
-				!strcmp(x->value, "moved") ? ")" : "", b->at_exit.s);
+				x->value == VPROF_EXIT_MOVED ? ")" : "", b->at_exit.s);
 	}
 	vprof_edits_enclose(b->edits, b->f->file, x->expr_begin, x->expr_end, RANK_RETURN_VALUE, &before, &after);
 }
@@ -324,7 +324,7 @@ static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
 static int rewrite_return(struct body *b, const struct vprof_facts_exit *x)
 {
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
-	int is_void = !strcmp(b->f->return_kind, "void"), list = !strcmp(x->value, "list");
+	int is_void = b->f->return_kind == VPROF_RETURNS_VOID, list = x->value == VPROF_EXIT_BRACES;
 
 	if (!x->editable || x->begin < 0 || x->end <= x->begin)
 		return not_editable(b, x->line, "returns from inside a macro");
@@ -336,7 +336,7 @@ static int rewrite_return(struct body *b, const struct vprof_facts_exit *x)
 		vprof_edits_enclose(b->edits, b->f->file, x->begin, x->end, RANK_RETURN_STATEMENT, &before, &after);
 		return VPROF_OK;
 	}
-	if (b->cxx && !is_void && strcmp(b->f->return_kind, "scalar")) {
+	if (b->cxx && !is_void && b->f->return_kind != VPROF_RETURNS_SCALAR) {
 		rewrite_object(b, x);
 		return VPROF_OK;
 	}
@@ -373,7 +373,7 @@ static int rewrite_returns(struct body *b)
 {
 	const struct vprof_facts *facts = b->facts;
 	struct vprof_text end = VPROF_TEXT_INIT;
-	int is_void = !strcmp(b->f->return_kind, "void"), rc;
+	int is_void = b->f->return_kind == VPROF_RETURNS_VOID, rc;
 
 	for (const struct vprof_facts_function *g = b->f; g < facts->functions + facts->n_functions; g++) {
 		if (!same_body(b->f, g))
@@ -401,7 +401,7 @@ static int leave(struct body *b)
 	struct vprof_text guard = VPROF_TEXT_INIT;
 	const struct vprof_hook *h = b->return_hook;
 
-	if (h && !strcmp(b->f->return_kind, "void"))
+	if (h && b->f->return_kind == VPROF_RETURNS_VOID)
 		return wrong(b->a, &late_expression(h)->place, b->err, "$return is used, but %s returns nothing",
 			     b->f->display);
 	if (h && !vprof_facts_return_can_be_examined(b->facts, b->f))
@@ -421,7 +421,7 @@ static int splice_body(struct body *b)
 {
 	int rc = VPROF_OK;
 
-	b->cxx = !strcmp(b->f->lang, "c++");
+	b->cxx = b->f->lang == VPROF_LANG_CXX;
 	vprof_text_init(&b->at_exit);
 	for (size_t i = 0; !rc && i < b->n; i++)
 		rc = hook_at_entry(b, &b->a->hooks[b->hooks[i].hook], i);

@@ -284,7 +284,7 @@ static enum form form_of(const struct live *l, size_t at, const struct vprof_tex
 
 		if (!same_place(f, g))
 			break;
-		if (strcmp(g->lang, "c"))
+		if (g->lang != VPROF_LANG_C)
 			continue;
 		in_c = 1;
 		is_allowed &= !*g->twin && !l->is_start[l->order[i]];
@@ -380,7 +380,7 @@ static void find_called(struct live *l, size_t at)
 	for (; last < facts->n_functions && same_place(first, &facts->functions[l->order[last]]); last++) {
 		const struct vprof_facts_function *f = &facts->functions[l->order[last]];
 
-		for (uint32_t k = 0; !strcmp(f->lang, "c") && k < f->n_calls; k++) {
+		for (uint32_t k = 0; f->lang == VPROF_LANG_C && k < f->n_calls; k++) {
 			const struct vprof_facts_call *c = vprof_facts_call_of(facts, f, k);
 			uint32_t g = c->callee_function ? l->canon[c->callee_function - 1] : 0;
 			size_t i = 0;
@@ -511,7 +511,7 @@ static const struct vprof_facts_function *in_c(const struct live *l, size_t at)
 	const struct vprof_facts_function *first = &l->facts->functions[l->order[at]];
 
 	for (size_t i = at; i < l->facts->n_functions && same_place(first, &l->facts->functions[l->order[i]]); i++)
-		if (!strcmp(l->facts->functions[l->order[i]].lang, "c"))
+		if (l->facts->functions[l->order[i]].lang == VPROF_LANG_C)
 			return &l->facts->functions[l->order[i]];
 	return first;
 }

@@ -30,7 +30,7 @@ static size_t file_index(const struct vprof_facts *facts, uint32_t id)
 /* Does its probe open only in the units of its callers? */
 static int opens_locally(const struct vprof_facts_function *f, const struct vprof_probe *probe)
 {
-	return f->is_static && !strcmp(f->lang, "c") && !probe->is_root && !probe->broken_down &&
+	return f->is_static && f->lang == VPROF_LANG_C && !probe->is_root && !probe->broken_down &&
 	       probe->context == VPROF_CONTEXT_LEAF && probe->mask != VPROF_MASK_ANY;
 }
 

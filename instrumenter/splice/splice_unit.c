@@ -78,19 +78,11 @@ void vprof_edited_release(struct vprof_edited *e)
 	*e = (struct vprof_edited){ 0 };
 }
 
-static int reads(const struct vprof_facts_tu *tu, uint32_t file)
-{
-	for (size_t i = 0; i < tu->n_files; i++)
-		if (tu->files[i] == file)
-			return 1;
-	return 0;
-}
-
 /* Does the unit read a file whose functions make the narrow header's probes open? */
 static int is_user(const struct vprof_edited *e, const struct vprof_facts_tu *tu, uint32_t header)
 {
 	for (size_t i = 0; i < e->n_users; i++)
-		if (e->users[i].header == header && reads(tu, e->users[i].file))
+		if (e->users[i].header == header && vprof_facts_tu_reads(tu, e->users[i].file))
 			return 1;
 	return 0;
 }

@@ -17,7 +17,6 @@
 #define VPROF_SOCKETS_BPF_H
 
 #define FAMILY_UNIX 1
-#define FAMILY_INET 2
 #define FAMILY_INET6 10
 #define TYPE_STREAM 1
 #define TYPE_SEQPACKET 5
@@ -90,7 +89,6 @@ int BPF_PROG(socket_enter, struct pt_regs *regs, long number)
 #define CALL_WRITE 1
 #define CALL_WRITEV 20
 #define CALL_SENDFILE 40
-#define CALL_SENDTO 44
 #define CALL_SENDMSG 46
 #define CALL_FUTEX 202
 #define CALL_SPLICE 275

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
+
 struct candidate {
 	double latency_ns;
 	uint32_t number;
@@ -19,13 +21,6 @@ static int slowest_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 int vprof_chosen_requests_find(struct vprof_chosen_requests *c, struct vprof_export *e)
 {
 	const struct vprof_requests_results *r = e->requests;
@@ -35,7 +30,7 @@ int vprof_chosen_requests_find(struct vprof_chosen_requests *c, struct vprof_exp
 
 	memset(c, 0, sizeof *c);
 	for (uint32_t i = 0; all && i < r->n_listed; i++)
-		if (r->requests[i].is_whole && strcmp(r->requests[i].state, "ambiguous") != 0)
+		if (r->requests[i].is_whole && r->requests[i].state != VPROF_REQUEST_AMBIGUOUS)
 			all[n++] = (struct candidate){ r->requests[i].latency_ns, i };
 	if (!all || vprof_array_sort(all, n, sizeof *all, slowest_first))
 		goto out;
@@ -44,7 +39,7 @@ int vprof_chosen_requests_find(struct vprof_chosen_requests *c, struct vprof_exp
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		c->v.v[c->v.n++] = all[i].number;
-	if (vprof_array_sort(c->v.v, c->v.n, sizeof *c->v.v, by_number))
+	if (vprof_array_sort(c->v.v, c->v.n, sizeof *c->v.v, vprof_compare_u32))
 		goto out;
 	e->n_left_out = r->n_listed - n;
 	ret = VPROF_OK;

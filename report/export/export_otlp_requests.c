@@ -96,7 +96,7 @@ static void put_visit(struct spans *s, uint32_t request, size_t visit)
 		vprof_otlp_number(s->to, "vprof.request.queued_ns", v->request_queued_ns, 0);
 	if (v->parent == VPROF_NONE) {
 		vprof_otlp_text(s->to, "vprof.path", q->path, 0);
-		vprof_otlp_text(s->to, "vprof.state", q->state, 0);
+		vprof_otlp_text(s->to, "vprof.state", vprof_request_state_names[q->state], 0);
 		vprof_otlp_number(s->to, "vprof.confidence", q->confidence, 0);
 		vprof_otlp_number(s->to, "vprof.latency_ns", q->latency_ns, 0);
 	}

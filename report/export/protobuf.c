@@ -36,7 +36,7 @@ void vprof_protobuf_fixed64(struct vprof_text *m, uint32_t field, uint64_t value
 	vprof_text_append(m, bytes, sizeof bytes);
 }
 
-void vprof_protobuf_bytes(struct vprof_text *m, uint32_t field, const void *bytes, size_t n)
+static void add_bytes(struct vprof_text *m, uint32_t field, const void *bytes, size_t n)
 {
 	put_tag(m, field, 2);
 	put_varint(m, n);
@@ -54,6 +54,6 @@ void vprof_protobuf_string(struct vprof_text *m, uint32_t field, const char *s)
 
 void vprof_protobuf_message(struct vprof_text *m, uint32_t field, const struct vprof_text *inner)
 {
-	vprof_protobuf_bytes(m, field, inner->s, inner->len);
+	add_bytes(m, field, inner->s, inner->len);
 	m->failed |= inner->failed;
 }

@@ -10,7 +10,6 @@
 
 void vprof_protobuf_uint(struct vprof_text *m, uint32_t field, uint64_t value);
 void vprof_protobuf_fixed64(struct vprof_text *m, uint32_t field, uint64_t value);
-void vprof_protobuf_bytes(struct vprof_text *m, uint32_t field, const void *bytes, size_t n);
 /* A string: what is no UTF-8 in it is replaced. NULL is "". */
 void vprof_protobuf_string(struct vprof_text *m, uint32_t field, const char *s);
 void vprof_protobuf_message(struct vprof_text *m, uint32_t field, const struct vprof_text *inner);

@@ -5,6 +5,8 @@
 #include "report/export/trace_part.h"
 
 #include "analysis/timeline/edges/received.h"
+#include "common/files.h"
+#include "common/search.h"
 
 #include <errno.h>
 #include <math.h>
@@ -332,13 +334,6 @@ static void fit_slices(struct choice *c)
 		 slices_between(part, part->from, part->to), all);
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Slices: all that touch the stretch. Intervals: those that begin in it, of which a limit leaves the slowest. */
 static int take_instances(struct choice *c, enum vprof_part_kind kind)
 {
@@ -365,7 +360,7 @@ static int take_instances(struct choice *c, enum vprof_part_kind kind)
 	if (sort_by_latency(part, part->instances.v, part->instances.n))
 		return VPROF_ERR_NOMEM;
 	part->instances.n = c->o->limit;
-	qsort(part->instances.v, part->instances.n, sizeof *part->instances.v, ascending);
+	qsort(part->instances.v, part->instances.n, sizeof *part->instances.v, vprof_compare_u32);
 	return 0;
 }
 
@@ -392,9 +387,9 @@ static int load(struct vprof_trace_part *part, const struct vprof_part_options *
 static void name_program(struct vprof_trace_part *part)
 {
 	if (part->timeline->modules.n) {
-		const char *path = part->timeline->modules.v[0].path, *slash = path ? strrchr(path, '/') : NULL;
+		const char *path = part->timeline->modules.v[0].path;
 
-		snprintf(part->program, sizeof part->program, "%s", slash ? slash + 1 : path ? path : "");
+		snprintf(part->program, sizeof part->program, "%s", path ? vprof_path_name(path) : "");
 	}
 }
 

@@ -70,7 +70,7 @@ static int choose_all(struct shown *s, const struct vprof_requests_results *r)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < r->n_listed; i++)
 		if (r->requests[i].is_whole && r->requests[i].n_visits <= VISITS_MOST &&
-		    strcmp(r->requests[i].state, "ambiguous") != 0)
+		    r->requests[i].state != VPROF_REQUEST_AMBIGUOUS)
 			s->sorted[s->n++] = &r->requests[i];
 	qsort(s->sorted, s->n, sizeof *s->sorted, slowest_first);
 	choose_examples(s, r);

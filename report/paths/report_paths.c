@@ -277,7 +277,7 @@ void vprof_report_paths_list(const struct vprof_requests_results *r, int opens_v
 		const struct vprof_requests_one *q = &r->requests[i];
 
 		vprof_text_addf(out, "%12.6f s %10s  %-9s  ", q->from_ns / 1e9, vprof_format_duration(q->latency_ns).s,
-				q->is_whole ? q->state : "torn");
+				q->is_whole ? vprof_request_state_names[q->state] : "torn");
 		vprof_format_clean(out, q->client);
 		vprof_text_add(out, " > ");
 		vprof_format_clean(out, q->path);

@@ -39,7 +39,7 @@ static void add_left_out(const struct vprof_requests_opened *v, struct vprof_tex
 	} reasons[] = {
 		{ v->n_shared, "their thread worked for several at once" },
 		{ v->n_passed, "another thread replied than received them" },
-		{ v->n_outside, strcmp(v->how, "measured") != 0 ?
+		{ v->n_outside, v->how != VPROF_OPENED_MEASURED ?
 					"stacks were not taken all the time (vprof record --budget 0)" :
 					"records of their thread are missing" },
 		{ v->n_sampled, "some of their calls were only counted (vprof run --every-call)" },
@@ -67,7 +67,7 @@ void vprof_visit_functions(const struct vprof_style *style, const struct vprof_r
 {
 	for (size_t i = 0; i < r->n_opened; i++) {
 		const struct vprof_requests_opened *v = &r->opened[i];
-		int is_measured = !strcmp(v->how, "measured");
+		int is_measured = v->how == VPROF_OPENED_MEASURED;
 		struct vprof_text t = VPROF_TEXT_INIT;
 		size_t around;
 

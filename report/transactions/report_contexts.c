@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/results/results_json.h"
+#include "common/files.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 #include "report/transactions/report_crosstalk.h"
@@ -58,7 +59,8 @@ static void add_mean(const struct vprof_context *x, struct vprof_text *t)
 	}
 }
 
-void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out)
+/* How many contexts there are and which takes most, in one sentence without an end; else why there is none. */
+static void add_answer(const struct vprof_results *r, struct vprof_text *out)
 {
 	const char *interval = r->interval && *r->interval ? r->interval : "interval";
 	const struct vprof_context *x = r->contexts;
@@ -133,7 +135,6 @@ static const char *kind_of(const struct vprof_profile_node *n)
 static void add_line(const struct vprof_style *style, const struct vprof_context *x, const struct vprof_profile_node *n,
 		     struct vprof_text *out)
 {
-	const char *base = strrchr(n->file, '/');
 	int is_stage = n->kind == VPROF_NODE_INTERVAL;
 
 	vprof_text_addf(out, "%*s", INDENT, vprof_format_percent(n->total_ns / x->total_ns).s);
@@ -145,7 +146,7 @@ static void add_line(const struct vprof_style *style, const struct vprof_context
 	if (*n->file) {
 		vprof_text_add(out, vprof_ink(style, VPROF_INK_DIM));
 		vprof_text_add(out, "  ");
-		vprof_format_clean(out, base ? base + 1 : n->file);
+		vprof_format_clean(out, vprof_path_name(n->file));
 		vprof_text_addf(out, ":%d%s", n->line, vprof_ink(style, VPROF_INK_PLAIN));
 	}
 	vprof_text_add(out, "\n");
@@ -300,7 +301,7 @@ int vprof_report_contexts(const struct vprof_results *r, const char *wanted, con
 			"no context \"%s\" in run %s: give one of the names or numbers that vprof report "
 			"transactions --by context shows",
 			wanted, r->run ? r->run : "");
-	vprof_contexts_answer(r, &t);
+	add_answer(r, &t);
 	vprof_report_labelled_text(&style, "", &t, out);
 	add_advice(&style, r, out);
 	vprof_report_effect(&style, r, out);

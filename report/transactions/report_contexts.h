@@ -11,9 +11,6 @@
 /* No interval has a context of which anything is known. */
 int vprof_contexts_is_empty(const struct vprof_results *r);
 
-/* How many contexts there are and which takes most, in one sentence without an end; else why there is none. */
-void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out);
-
 /* Appends the report; o->top: contexts to show. `wanted`: a context's name or number, counted from 1: that one alone,
  * with more of its tree; NULL: all. MISSING: there is no such context. */
 int vprof_report_contexts(const struct vprof_results *r, const char *wanted, const struct vprof_report_options *o,

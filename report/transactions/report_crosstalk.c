@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "analysis/results/results_json.h"
+#include "common/files.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 
 #define DEFAULT_PAIRS 10
 #define INDENT 10
 #define LOCKS_SHOWN 3
-#define HELD_MAX 24
+#define HOLDER_CALLS_MAX 24
 #define HELD_ALL 0.98	/* of the waits: it is around everything */
 #define HELD_SHOWN 4	/* levels of the heaviest way down */
 #define HELD_MIN 0.3	/* of what is above it, for the next level */
@@ -64,16 +65,14 @@ static void add_holder(const struct vprof_results *r, const struct vprof_crossta
 /* "item_table (handler.cc:2210)"; without the call's place, the function that waits. */
 static void add_lock(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
 {
-	const char *base = strrchr(l->file, '/');
-
 	vprof_text_add(t, *l->awaited ? l->awaited : l->name);
 	if (l->is_call && *l->file)
-		vprof_text_addf(t, " (%s:%d)", base ? base + 1 : l->file, l->line);
+		vprof_text_addf(t, " (%s:%d)", vprof_path_name(l->file), l->line);
 	else if (*l->function)
 		vprof_text_addf(t, " in %s", l->function);
 	if (!*l->awaited && *l->object)
-		vprof_text_addf(t, "%s%s", strcmp(l->object, "several") ? " at " : ", ",
-				strcmp(l->object, "several") ? l->object : "several objects");
+		vprof_text_addf(t, "%s%s", vprof_object_is_several(l->object) ? ", " : " at ",
+				vprof_object_is_several(l->object) ? "several objects" : l->object);
 }
 
 static void add_bounds(const struct vprof_crosstalk *x, struct vprof_text *t)
@@ -84,7 +83,8 @@ static void add_bounds(const struct vprof_crosstalk *x, struct vprof_text *t)
 				vprof_format_percent(x->share_high).s);
 }
 
-void vprof_crosstalk_answer(const struct vprof_results *r, struct vprof_text *out)
+/* The heaviest pair of a known waiter and holder in one sentence without an end; when there is none, that and why. */
+static void add_answer(const struct vprof_results *r, struct vprof_text *out)
 {
 	const struct vprof_crosstalk *x = heaviest(r);
 
@@ -229,15 +229,15 @@ out:
 	free(holders);
 }
 
-/* The heaviest way down from the outermost function, as long as each has most of what is above it: chain[HELD_MAX] of
- * l->held. Its length. */
-static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vprof_held **chain)
+/* The heaviest way down from the outermost function, as long as each has most of what is above it:
+ * chain[HOLDER_CALLS_MAX] of l->holder_calls. Its length. */
+static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vprof_holder_call **chain)
 {
 	double above = l->total_ns;
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->n_held && n < HELD_MAX; i++) {
-		const struct vprof_held *h = &l->held[i];
+	for (size_t i = 0; i < l->n_holder_calls && n < HOLDER_CALLS_MAX; i++) {
+		const struct vprof_holder_call *h = &l->holder_calls[i];
 
 		if (h->depth != n)
 			continue; /* a sibling comes after the heaviest one's children */
@@ -250,9 +250,9 @@ static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vp
 }
 
 /* "; held in confirm 90 % > update_item 80 %", without what has all of the time anyway, such as the thread's main. */
-static void add_held(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
+static void add_holder_calls(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
 {
-	const struct vprof_held *chain[HELD_MAX];
+	const struct vprof_holder_call *chain[HOLDER_CALLS_MAX];
 	size_t n = heaviest_way(l, chain), first = 0;
 
 	while (first + 1 < n && chain[first]->total_ns >= HELD_ALL * l->total_ns)
@@ -288,7 +288,7 @@ static void add_pair(const struct vprof_style *style, const struct vprof_results
 		vprof_text_addf(&t, ": %s in %s wait%s", vprof_format_duration(l->total_ns).s,
 				vprof_format_count(l->n_waits).s, l->n_waits == 1 ? "" : "s");
 		if (is_known(r, x))
-			add_held(l, &t);
+			add_holder_calls(l, &t);
 		vprof_report_labelled(style, "", t.s, out);
 	}
 	if (x->n_locks > LOCKS_SHOWN)
@@ -303,7 +303,7 @@ void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_re
 	size_t top = o->top ? o->top : DEFAULT_PAIRS;
 	struct vprof_text t = VPROF_TEXT_INIT;
 
-	vprof_crosstalk_answer(r, &t);
+	add_answer(r, &t);
 	vprof_report_labelled_text(&style, "", &t, out);
 	add_advice(&style, r, out);
 	vprof_report_effect(&style, r, out);

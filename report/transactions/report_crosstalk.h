@@ -11,9 +11,6 @@
 /* No interval waited for anybody known. */
 int vprof_crosstalk_is_empty(const struct vprof_results *r);
 
-/* The heaviest pair of a known waiter and holder in one sentence without an end; when there is none, that and why. */
-void vprof_crosstalk_answer(const struct vprof_results *r, struct vprof_text *out);
-
 /* Appends the report; o->top: pairs to show. */
 void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_report_options *o,
 			    struct vprof_text *out);

@@ -34,7 +34,7 @@ static size_t place_bytes; /* of each, without the sinks; 0: none was reserved *
 static unsigned turn;	   /* the place of this session, or of the next */
 static uint8_t asked;	   /* the invitation that is being answered: vprof may write the next one meanwhile */
 
-static uint64_t now_ns(void)
+uint64_t rt_monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -205,7 +205,7 @@ bool rt_memory_join(struct rt_memory *m)
 		answer(VP_DOOR_NONE, 0);
 		return false;
 	}
-	if (places[turn].start && now_ns() - places[turn].left_ns < GAP_NS)
+	if (places[turn].start && rt_monotonic_ns() - places[turn].left_ns < GAP_NS)
 		return false;
 	fd = open_file(&n_bytes);
 	if (fd < 0)
@@ -248,7 +248,7 @@ void rt_memory_leave(void)
 		return;
 	map_in_step(places[turn].start, place_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	syscall(SYS_madvise, places[turn].start, place_bytes, MADV_DONTDUMP);
-	places[turn].left_ns = now_ns();
+	places[turn].left_ns = rt_monotonic_ns();
 	if (atomic_exchange(&rt_door.joined, 0))
 		atomic_fetch_add(&rt_door.n_left, 1);
 	turn = (turn + 1) % N_PLACES;

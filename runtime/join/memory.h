@@ -27,6 +27,9 @@ struct rt_memory {
 
 extern struct vp_door rt_door;
 
+/* CLOCK_MONOTONIC, in ns. */
+uint64_t rt_monotonic_ns(void);
+
 /* Somebody asks, and was not answered yet. */
 static inline bool rt_is_invited(void)
 {

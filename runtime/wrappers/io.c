@@ -155,17 +155,17 @@ WRAP_OUT(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in
 	 NULL)
 
 WRAP_IN(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd,
-	RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
+	RT_IO_IN_UNLESS(flags &RT_IO_PEEKS, fd), NULL)
 WRAP_IN(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags), (fd, buf, n, room, flags), RECV,
-	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
+	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_PEEKS, fd), NULL)
 WRAP_IN(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *len),
-	(fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
+	(fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_PEEKS, fd), NULL)
 WRAP_IN(ssize_t, __recvfrom_chk,
 	(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len),
-	(fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd),
+	(fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_PEEKS, fd),
 	NULL)
 WRAP_IN(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd,
-	RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
+	RT_IO_IN_UNLESS(flags &RT_IO_PEEKS, fd), NULL)
 WRAP_OUT(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd,
 	 NULL)
 WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t len),
@@ -187,7 +187,7 @@ WRAP_THEN(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags), (fd
 	  VP_WAIT_SOCKET, fd, messages_moved(VP_KIND_SEND, rt_channel(fd, RT_CHANNEL_OUT), m, r, start_, end_))
 WRAP_THEN(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *timeout),
 	  (fd, m, n, flags, timeout), RECVMMSG, VP_WAIT_SOCKET, fd,
-	  if (!(flags & RT_IO_ASIDE))
+	  if (!(flags & RT_IO_PEEKS))
 		  messages_moved(VP_KIND_RECEIVE, rt_channel(fd, RT_CHANNEL_IN), m, r, start_, end_))
 WRAP_THEN(
 	ssize_t, splice, (int in, off64_t *at, int out, off64_t *to, size_t n, unsigned flags),

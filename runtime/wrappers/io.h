@@ -80,7 +80,7 @@ void rt_poll_forget(int fd); /* epoll's, of a descriptor that is closed or newly
 /* eventfd_read and eventfd_write succeed with 0. */
 #define RT_IO_DATA(r) ((r) == 0 && (sizeof(r) == sizeof(int)) ? (int64_t)sizeof(uint64_t) : (int64_t)(r))
 #define RT_IO_IN(fd) rt_channel(fd, RT_CHANNEL_IN)
-#define RT_IO_ASIDE (MSG_PEEK | MSG_ERRQUEUE) /* flags of receiving that take nothing out of a channel */
-#define RT_IO_IN_UNLESS(aside, fd) ((aside) ? RT_CHANNEL_NONE : rt_channel(fd, RT_CHANNEL_IN))
+#define RT_IO_PEEKS (MSG_PEEK | MSG_ERRQUEUE) /* flags of receiving that take nothing out of a channel */
+#define RT_IO_IN_UNLESS(peeks, fd) ((peeks) ? RT_CHANNEL_NONE : rt_channel(fd, RT_CHANNEL_IN))
 
 #endif

@@ -198,15 +198,17 @@ static void make_crosstalk(struct vprof_results *r, const char *kind)
 								   i == 2 ? 0 : 5e5 };
 	for (size_t i = 0; i < n * n; i++) {
 		struct vprof_crosstalk_lock *lock = calloc(1, sizeof *lock);
-		struct vprof_held *held = calloc(2, sizeof *held);
+		struct vprof_holder_call *calls = calloc(2, sizeof *calls);
 
 		if (i / n == 2) { /* the thread waits for nobody */
 			free(lock);
-			free(held);
+			free(calls);
 			continue;
 		}
-		held[0] = (struct vprof_held){ VPROF_NODE_FUNCTION, name_of(kind, 5), name_of(kind, 4), 3, 0, 4000 };
-		held[1] = (struct vprof_held){ VPROF_NODE_WAIT, name_of(kind, 6), "", 0, 1, 3000 };
+		calls[0] = (struct vprof_holder_call){
+			VPROF_NODE_FUNCTION, name_of(kind, 5), name_of(kind, 4), 3, 0, 4000
+		};
+		calls[1] = (struct vprof_holder_call){ VPROF_NODE_WAIT, name_of(kind, 6), "", 0, 1, 3000 };
 		*lock = (struct vprof_crosstalk_lock){ name_of(kind, 3),
 						       name_of(kind, 2),
 						       name_of(kind, 4),
@@ -217,7 +219,7 @@ static void make_crosstalk(struct vprof_results *r, const char *kind)
 						       9,
 						       5000,
 						       4000,
-						       held,
+						       calls,
 						       2 };
 		r->crosstalk[r->n_crosstalk++] = (struct vprof_crosstalk){ .waiter = (uint32_t)(i / n),
 									   .holder = (uint32_t)(i % n),

@@ -131,7 +131,7 @@ static void open_tier(void)
 	}
 	r->opened[r->n_opened++] = (struct vprof_requests_opened){ .tier = r->tiers[2].name,
 								   .host = text("db"),
-								   .how = "inferred",
+								   .how = VPROF_OPENED_INFERRED,
 								   .n_visits = 400,
 								   .n_opened = 390,
 								   .n_shared = 10 };
@@ -145,7 +145,7 @@ static void add_request(size_t number, size_t p, size_t n_calls)
 
 	*q = (struct vprof_requests_one){ .client = "127.0.0.1:80",
 					  .nth = number,
-					  .state = number % 9 == 8 ? "ambiguous" : "certain",
+					  .state = number % 9 == 8 ? VPROF_REQUEST_AMBIGUOUS : VPROF_REQUEST_CERTAIN,
 					  .is_whole = number % 11 != 10,
 					  .from_ns = from_ns,
 					  .latency_ns = length_ns,

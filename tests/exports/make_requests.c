@@ -44,7 +44,7 @@ static void add_request(struct vprof_requests_results *r, int i)
 
 	*q = (struct vprof_requests_one){ .client = "127.0.0.1:80",
 					  .nth = (uint64_t)i,
-					  .state = i % 5 == 0 ? "ambiguous" : "certain",
+					  .state = i % 5 == 0 ? VPROF_REQUEST_AMBIGUOUS : VPROF_REQUEST_CERTAIN,
 					  .is_whole = i % 7 != 0,
 					  .from_ns = from_ns,
 					  .latency_ns = 1000 + i,

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/functions_of_visits.h"
+#include "analysis/join/views/views.h"
 #include "analysis/latency/annotated_tree.h"
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/requests/described/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
-#include "analysis/tiers_without_probes.h"
 #include "analysis/waits/describe.h"
 #include "analysis/waits/input/annotation_marks.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -84,6 +84,15 @@ size_t vprof_latency_event_at(const struct vprof_latency_history *h, const struc
 	return low;
 }
 
+int vprof_latency_event_add(struct vprof_latency_history *h, uint64_t t, uint32_t stack, uint32_t flags)
+{
+	struct vprof_latency_event *e = stack == VPROF_NONE ? NULL : VPROF_PUSH(&h->events);
+
+	if (e)
+		*e = (struct vprof_latency_event){ t, stack, flags };
+	return e ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err)
 {
 	int ret = check_stacks(h, err);

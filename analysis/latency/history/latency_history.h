@@ -5,6 +5,8 @@
  * A stack is a list of frames from the outermost function to the innermost, first those of the program and its
  * libraries, then those of the kernel. A frame is a function and a place in it: that of the call of the next frame, or
  * of the innermost frame's instruction. While a call goes on, its caller stays at one place.
+ *
+ * This is the entry to the room analysis/latency/history; transfer.h: what threads received and sent meanwhile.
  */
 #ifndef VPROF_LATENCY_HISTORY_H
 #define VPROF_LATENCY_HISTORY_H
@@ -21,7 +23,7 @@ static inline uint64_t vprof_latency_time(double ns)
 	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
 }
 
-enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_LATENCY_KERNEL, VPROF_LATENCY_LAYERS };
+enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_LATENCY_KERNEL };
 
 struct vprof_latency_function {
 	const char *name;
@@ -120,6 +122,10 @@ uint64_t vprof_latency_observed(const struct vprof_latency_history *h, uint64_t 
 
 /* The thread's first event at `at` ns or later; behind its last one if there is none. O(log events). */
 size_t vprof_latency_event_at(const struct vprof_latency_history *h, const struct vprof_latency_thread *t, uint64_t at);
+
+/* Appends an event; flags: VPROF_LATENCY_HELD and the others. NOMEM also for a stack of VPROF_NONE: there was no memory
+ * to make it. */
+int vprof_latency_event_add(struct vprof_latency_history *h, uint64_t t, uint32_t stack, uint32_t flags);
 
 /* OK, or INPUT: an index out of range, or times out of order. */
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err);

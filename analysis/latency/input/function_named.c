@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/elf/function_search.h"
+#include "common/files.h"
 #include "common/nearest.h"
 
 #define SHOWN 4
@@ -139,13 +140,6 @@ static void add_into(struct vprof_text *t, const struct vprof_function_search *s
 		vprof_text_add(t, " and perhaps others");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Why no stack shows it. */
 static int tell_missing(const struct vprof_latency_input *input, const char *wanted, const struct asked *w,
 			struct vprof_error *err)
@@ -161,9 +155,9 @@ static int tell_missing(const struct vprof_latency_input *input, const char *wan
 		struct vprof_function_search s;
 		int rc = VPROF_OK;
 
-		if (!elf || (w->file && strcmp(base_name(path), w->file) != 0))
+		if (!elf || (w->file && strcmp(vprof_path_name(path), w->file) != 0))
 			continue;
-		n_stripped += !strstr(base_name(path), ".so") && !vprof_elf_has_symbols(elf);
+		n_stripped += !strstr(vprof_path_name(path), ".so") && !vprof_elf_has_symbols(elf);
 		vprof_function_search(elf, w->name, &s);
 		add_into(&into, &s);
 		if (into.failed)
@@ -173,14 +167,14 @@ static int tell_missing(const struct vprof_latency_input *input, const char *wan
 				err, VPROF_ERR_INPUT,
 				"%s has no calls of its own in %s: the compiler inlined it into %s, which can be taken "
 				"instead%s",
-				w->name, base_name(path), into.s,
+				w->name, vprof_path_name(path), into.s,
 				s.is_linked ? "; and where it is called, no stack shows it" : "");
 		else if (s.is_linked)
 			rc = vprof_error_set(
 				err, VPROF_ERR_INPUT,
 				"no call of %s was seen, although %s has it: it was not called while stacks were taken, or its "
 				"calls are so short that no event fell into one; --timer 4000 takes more stacks",
-				w->name, base_name(path));
+				w->name, vprof_path_name(path));
 		vprof_text_release(&into);
 		if (rc)
 			return rc;
@@ -209,7 +203,7 @@ static int look_into(struct vprof_function_named *out, const struct vprof_latenc
 	out->name = vprof_latency_function_display(f);
 	out->file = f->file;
 	for (size_t i = 0; (path = vprof_stack_frames_file(input->frames, i, &elf)); i++) {
-		if (!elf || !*f->file || strcmp(base_name(path), f->file) != 0)
+		if (!elf || !*f->file || strcmp(vprof_path_name(path), f->file) != 0)
 			continue;
 		n = vprof_stack_frames_begins(input->frames, function, lows, BEGINS_MOST);
 		n = vprof_function_tell_apart(elf, lows, n);

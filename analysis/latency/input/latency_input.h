@@ -2,6 +2,9 @@
 /* The kernel's events of a trace as events with stacks (analysis/latency/history): those of the session's threads that
  * have a stack of the program, whole and known. The others are left out and counted: fewer events widen the bounds of
  * what is inferred, and never make it wrong.
+ *
+ * This is the entry to the room analysis/latency/input. stack_frames.h names the frames, transfers.h reads what was
+ * received and sent, function_named.h finds the function that a person means.
  */
 #ifndef VPROF_LATENCY_INPUT_H
 #define VPROF_LATENCY_INPUT_H

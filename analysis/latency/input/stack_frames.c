@@ -8,6 +8,7 @@
 #include "common/elf/code_flow.h"
 #include "common/elf/elf_symbols.h"
 #include "common/elf/function_search.h"
+#include "common/files.h"
 
 #define CALLS_KNOWN 1024
 
@@ -145,13 +146,6 @@ size_t vprof_stack_frames_begins(const struct vprof_stack_frames *g, uint32_t fu
 	return n;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static uint8_t is_idle_call(const char *name)
 {
 	static const char *const polls[] = { "sys_poll", "sys_ppoll", "sys_select", "sys_pselect6" };
@@ -233,7 +227,7 @@ static uint32_t find_function(struct vprof_stack_frames *g, const char *name, co
 
 static int is_library(const char *path)
 {
-	const char *name = base_name(path);
+	const char *name = vprof_path_name(path);
 
 	return strstr(name, ".so") != NULL;
 }
@@ -257,11 +251,11 @@ static uint32_t name_address(struct vprof_stack_frames *g, uint32_t file, uint64
 	if (symbol && source)
 		snprintf(name, sizeof name, "%.160s@%.80s", symbol->name, source);
 	if (symbol)
-		return find_displayed(g, symbol->name, base_name(f->path), layer, source ? name : NULL);
+		return find_displayed(g, symbol->name, vprof_path_name(f->path), layer, source ? name : NULL);
 	start = f->elf ? vprof_elf_frame_start(f->elf, inside) : 0;
-	snprintf(name, sizeof name, start ? "%.200s+0x%llx" : "[%.200s]", base_name(f->path),
+	snprintf(name, sizeof name, start ? "%.200s+0x%llx" : "[%.200s]", vprof_path_name(f->path),
 		 (unsigned long long)start);
-	return find_function(g, name, base_name(f->path), layer);
+	return find_function(g, name, vprof_path_name(f->path), layer);
 }
 
 /* The number of a place, made when it is new. */

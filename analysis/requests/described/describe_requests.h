@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The requests found, as results. */
+/* The requests found, as results.
+ *
+ * This is the entry to the room analysis/requests/described. latency_figures.h has the latencies of tiers and patterns,
+ * list_requests.h the requests one by one, unusual_connections.h what was unusual about connections.
+ */
 #ifndef VPROF_REQUESTS_DESCRIBE_H
 #define VPROF_REQUESTS_DESCRIBE_H
 

@@ -26,10 +26,6 @@ static const char *const how_names[VPROF_LINK_HOWS] = {
 	[VPROF_LINK_OUTSIDE] = "none: the program served no request",
 };
 
-static const char *const state_names[VPROF_REQUEST_STATES] = { [VPROF_REQUEST_CERTAIN] = "certain",
-							       [VPROF_REQUEST_INFERRED] = "inferred",
-							       [VPROF_REQUEST_AMBIGUOUS] = "ambiguous" };
-
 struct listing {
 	struct vprof_requests_results *to;
 	const struct vprof_requests *found;
@@ -138,7 +134,7 @@ static int list_request(struct listing *l, uint32_t number)
 	*one = (struct vprof_requests_one){
 		.client = keep_client(l, &l->found->connections.v.v[l->found->exchanges.v.v[q->root].connection]),
 		.nth = l->nth[q->root],
-		.state = state_names[q->state],
+		.state = (enum vprof_request_state)q->state,
 		.is_whole = q->is_whole,
 		.latency_ns = (double)(q->to - q->from),
 		.confidence = (double)q->confidence,

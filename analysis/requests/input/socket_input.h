@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces of vprof record --paths as one socket history (analysis/requests/history/socket_history.h): one trace of each
- * host. */
+ * host.
+ *
+ * This is the entry to the room analysis/requests/input. marks_input.h adds what programs say themselves. */
 #ifndef VPROF_SOCKET_INPUT_H
 #define VPROF_SOCKET_INPUT_H
 

@@ -4,6 +4,7 @@
 #include "analysis/timeline/edges/channels.h"
 
 #include "analysis/timeline/losses.h"
+#include "common/search.h"
 #include "trace/format.h"
 
 #define SENDS_MAX 16		      /* of one RECEIVE that become queue events: the last ones */
@@ -289,13 +290,6 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 	}
 }
 
-static int queue_order(const void *a, const void *b)
-{
-	const struct vprof_queue_event *x = a, *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
-}
-
 static int add_event(struct vprof_timeline *timeline, uint32_t thread, uint64_t t, uint64_t item, int is_dequeue)
 {
 	struct vprof_queue_event *q = VPROF_PUSH(&timeline->threads[thread].queue_events);
@@ -356,7 +350,7 @@ struct vprof_channels *vprof_channels_new(struct vprof_timeline *timeline)
 	}
 	for (size_t i = 0; i < timeline->n_threads && c->all.n; i++)
 		if (vprof_array_sort(timeline->threads[i].queue_events.v, timeline->threads[i].queue_events.n,
-				     sizeof *timeline->threads[i].queue_events.v, queue_order))
+				     sizeof *timeline->threads[i].queue_events.v, vprof_compare_u64))
 			goto out;
 	ret = 0;
 out:

@@ -8,6 +8,7 @@
  */
 #include "analysis/waits/input/kernel_entities.h"
 #include "analysis/waits/input/stack_names.h"
+#include "common/search.h"
 #include "common/text.h"
 
 struct open_request {
@@ -380,13 +381,6 @@ static int take(struct reading *g, const struct vprof_kernel_event *e)
 	}
 }
 
-static int by_length(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* How long requests of the device took that were seen whole: in the median, and at most. 0: there were none. */
 static int measure_device(const struct reading *g, uint32_t device, size_t n_seen, uint64_t *median, uint64_t *most)
 {
@@ -402,7 +396,8 @@ static int measure_device(const struct reading *g, uint32_t device, size_t n_see
 			lengths.v[lengths.n++] = r[i].complete - r[i].issue;
 	}
 	if (!ret && lengths.n)
-		ret = vprof_array_sort(lengths.v, lengths.n, sizeof *lengths.v, by_length) ? VPROF_ERR_NOMEM : VPROF_OK;
+		ret = vprof_array_sort(lengths.v, lengths.n, sizeof *lengths.v, vprof_compare_u64) ? VPROF_ERR_NOMEM :
+												     VPROF_OK;
 	*median = lengths.n ? lengths.v[lengths.n / 2] : 0;
 	*most = lengths.n ? lengths.v[lengths.n - 1] : 0;
 	VPROF_ARRAY_RELEASE(&lengths);

@@ -4,6 +4,7 @@
 
 #include "analysis/timeline/edges/thread_roles.h"
 #include "common/elf/elf_symbols.h"
+#include "common/files.h"
 #include "common/text.h"
 
 #define USER_FRAMES 6	      /* shown */
@@ -122,19 +123,15 @@ static struct vprof_elf *open_file(struct naming *g, const struct vprof_kernel_m
 
 static void add_name(struct naming *g, const char *name, const struct vprof_place *place)
 {
-	const char *slash = place && place->file ? strrchr(place->file, '/') : NULL;
-
 	vprof_text_addf(&g->text, "%s%s", g->n_shown++ ? " < " : "", name);
 	if (place && place->file && place->line)
-		vprof_text_addf(&g->text, " (%s:%d)", slash ? slash + 1 : place->file, place->line);
+		vprof_text_addf(&g->text, " (%s:%d)", vprof_path_name(place->file), place->line);
 }
 
 /* A function without a symbol: "memcached+0x1c3d0", from which addr2line finds the line, given the debug file. */
 static void add_offset(struct naming *g, const struct vprof_kernel_module *m, uint64_t offset)
 {
-	const char *slash = strrchr(m->path, '/');
-
-	vprof_text_addf(&g->text, "%s%s+0x%llx", g->n_shown++ ? " < " : "", slash ? slash + 1 : m->path,
+	vprof_text_addf(&g->text, "%s%s+0x%llx", g->n_shown++ ? " < " : "", vprof_path_name(m->path),
 			(unsigned long long)offset);
 }
 

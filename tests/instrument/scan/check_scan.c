@@ -79,6 +79,18 @@ static int equals_number(const char *value, long number)
 	return atol(value) == number;
 }
 
+/* as facts.db spells them */
+static const char *const return_kinds[] = {
+	[VPROF_RETURNS_OTHER] = "",	   [VPROF_RETURNS_VOID] = "void",	    [VPROF_RETURNS_SCALAR] = "scalar",
+	[VPROF_RETURNS_RECORD] = "record", [VPROF_RETURNS_REFERENCE] = "reference",
+};
+static const char *const address_uses[] = {
+	[VPROF_ADDRESS_OTHER] = "other",
+	[VPROF_ADDRESS_ARGUMENT] = "argument",
+	[VPROF_ADDRESS_INITIALIZER] = "initializer",
+	[VPROF_ADDRESS_ASSIGNED] = "assignment",
+};
+
 static int function_fits(const struct vprof_facts_function *f, const char *key, const char *value)
 {
 	size_t n = strlen(value);
@@ -90,7 +102,7 @@ static int function_fits(const struct vprof_facts_function *f, const char *key, 
 	if (!strcmp(key, "static"))
 		return equals_number(value, f->is_static);
 	if (!strcmp(key, "kind"))
-		return !strcmp(f->return_kind, value);
+		return !strcmp(return_kinds[f->return_kind], value);
 	if (!strcmp(key, "returns"))
 		return !strcmp(f->returns, value);
 	if (!strcmp(key, "signature"))
@@ -138,7 +150,7 @@ static int call_fits(const struct vprof_facts_call *c, const char *key, const ch
 static int address_fits(const struct vprof_facts_address *a, const char *key, const char *value)
 {
 	if (!strcmp(key, "how"))
-		return !strcmp(a->how, value);
+		return !strcmp(address_uses[a->use], value);
 	if (!strcmp(key, "target"))
 		return !strcmp(a->target, value);
 	if (!strcmp(key, "arg"))
@@ -242,7 +254,7 @@ static void check_line(char *line, int number)
 	} else if (!strcmp(words[0], "edge") && n > 2) {
 		found = has_edge(words[1], words[2]);
 	} else if (!strcmp(words[0], "status")) {
-		found = facts->n_tus == 1 && !strcmp(facts->tus[0].status, words[1]);
+		found = facts->n_tus == 1 && !strcmp(vprof_tu_status_name(facts->tus[0].status), words[1]);
 	}
 	if (wanted < 0)
 		for (int i = 2; i < n; i++)
@@ -263,7 +275,7 @@ static void dump(void)
 
 		printf("function %s (%s) line %d body %lld..%lld reason=%s tiny=%d kind=%s returns=%s signature=%s\n",
 		       f->name, f->display, f->line, (long long)f->body_begin, (long long)f->body_end, f->reason,
-		       f->is_tiny, f->return_kind, f->returns, f->signature);
+		       f->is_tiny, return_kinds[f->return_kind], f->returns, f->signature);
 	}
 	for (size_t i = 0; i < facts->n_calls; i++) {
 		const struct vprof_facts_call *c = &facts->calls[i];
@@ -274,7 +286,7 @@ static void dump(void)
 	}
 	for (size_t i = 0; i < facts->n_addresses; i++)
 		printf("address %s how=%s target=%s arg=%d signature=%s\n", facts->addresses[i].name,
-		       facts->addresses[i].how, facts->addresses[i].target, facts->addresses[i].arg,
+		       address_uses[facts->addresses[i].use], facts->addresses[i].target, facts->addresses[i].arg,
 		       facts->addresses[i].signature);
 	for (size_t i = 0; i < facts->n_guarded; i++)
 		printf("guarded %s kind=%d %s (%s) type=%s locked=%d value=%s\n",
@@ -282,7 +294,7 @@ static void dump(void)
 		       facts->guarded[i].object, facts->guarded[i].usr, facts->guarded[i].type,
 		       facts->guarded[i].is_locked, facts->guarded[i].value);
 	for (size_t i = 0; i < facts->n_tus; i++)
-		printf("unit %s %s\n", facts->tus[i].status, facts->tus[i].diagnostics);
+		printf("unit %s %s\n", vprof_tu_status_name(facts->tus[i].status), facts->tus[i].diagnostics);
 }
 
 static int scan(const char *scanner, const char *path, const char *folder, struct vprof_error *err)

@@ -118,11 +118,13 @@ static void check_pieces(const struct vprof_instance *inst, const struct vprof_p
 static void check_samples(struct vprof_tree *tree, const struct vprof_results *r)
 {
 	double *ns = malloc(r->n_nodes * sizeof *ns);
+	struct vprof_tree_reader *reader = vprof_tree_reader_new(tree);
 
 	assert_non_null(ns);
+	assert_non_null(reader);
 	for (size_t i = 0; i < tree->n_intervals; i++) {
 		size_t n;
-		const struct vprof_sample *s = vprof_tree_sample(tree, i, &n);
+		const struct vprof_sample *s = vprof_tree_read(reader, i, &n);
 
 		memset(ns, 0, r->n_nodes * sizeof *ns);
 		for (size_t k = 0; k < n; k++)
@@ -136,6 +138,7 @@ static void check_samples(struct vprof_tree *tree, const struct vprof_results *r
 				assert_true(fabs(sum - ns[k]) <= 1e-9 * ns[k]);
 		}
 	}
+	vprof_tree_reader_free(reader);
 	free(ns);
 }
 

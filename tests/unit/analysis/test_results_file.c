@@ -281,7 +281,7 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "party"), "\n## parties", VPROF_PARTY_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "crosstalk"), "\n## crosstalk", VPROF_CROSSTALK_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "crosstalk_lock"), "\n### locks", VPROF_CROSSTALK_LOCK_FIELDS);
-	DOCUMENTS(cJSON_GetObjectItem(defs, "held"), "\n### held", VPROF_HELD_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "held"), "\n### held", VPROF_HOLDER_CALL_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "context"), "\n## contexts", VPROF_CONTEXT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "stage"), "\n### stages", VPROF_STAGE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "profile_node"), "\n### profile", VPROF_PROFILE_FIELDS);

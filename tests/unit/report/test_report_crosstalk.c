@@ -20,7 +20,7 @@ struct fixture {
 	struct vprof_party parties[12];
 	struct vprof_crosstalk crosstalk[12];
 	struct vprof_crosstalk_lock lock;
-	struct vprof_held held[3];
+	struct vprof_holder_call calls[3];
 };
 
 static void make(struct fixture *f)
@@ -39,9 +39,9 @@ static void make(struct fixture *f)
 	f->parties[1] = (struct vprof_party){ VPROF_PARTY_TYPE, "admin_confirm", 100, 1e9 };
 	f->parties[2] = (struct vprof_party){ VPROF_PARTY_UNKNOWN, "unknown", 0, 0 };
 	f->parties[3] = (struct vprof_party){ VPROF_PARTY_THREAD, "compactor_main", 0, 0 };
-	f->held[0] = (struct vprof_held){ VPROF_NODE_FUNCTION, "update_items", "shop.cc", 7, 0, 50e6 };
-	f->held[1] = (struct vprof_held){ VPROF_NODE_FUNCTION, "sort_rows", "shop.cc", 9, 1, 40e6 };
-	f->held[2] = (struct vprof_held){ VPROF_NODE_FUNCTION, "other", "shop.cc", 11, 0, 1e6 };
+	f->calls[0] = (struct vprof_holder_call){ VPROF_NODE_FUNCTION, "update_items", "shop.cc", 7, 0, 50e6 };
+	f->calls[1] = (struct vprof_holder_call){ VPROF_NODE_FUNCTION, "sort_rows", "shop.cc", 9, 1, 40e6 };
+	f->calls[2] = (struct vprof_holder_call){ VPROF_NODE_FUNCTION, "other", "shop.cc", 11, 0, 1e6 };
 	f->lock = (struct vprof_crosstalk_lock){ .name = "pthread_mutex_lock",
 						 .function = "find_items",
 						 .file = "src/handler.cc",
@@ -52,8 +52,8 @@ static void make(struct fixture *f)
 						 .n_waits = 120,
 						 .total_ns = 61e6,
 						 .measured_ns = 55e6,
-						 .held = f->held,
-						 .n_held = 3 };
+						 .holder_calls = f->calls,
+						 .n_holder_calls = 3 };
 	f->crosstalk[0] = (struct vprof_crosstalk){ .waiter = 0,
 						    .holder = 1,
 						    .n_waits = 120,
@@ -119,7 +119,7 @@ static void test_answer(void **state)
 	expect(&f.r, "held in update_items 82 % > sort_rows 66 %");
 	expect(&f.r, "waiter \\ holder admin_…nfirm compac…_main");
 	assert_false(vprof_crosstalk_is_empty(&f.r));
-	f.held[0].total_ns = 61e6;
+	f.calls[0].total_ns = 61e6;
 	expect(&f.r, "120 waits; held in sort_rows 66 %");
 	f.lock.is_call = 0;
 	f.lock.awaited = "";
@@ -164,7 +164,7 @@ static void test_width(void **state)
 		f.crosstalk[i].waiter = i;
 		f.crosstalk[i].holder = 11 - i;
 	}
-	f.held[1].depth = UINT32_MAX;
+	f.calls[1].depth = UINT32_MAX;
 	f.r.n_parties = f.r.n_crosstalk = 12;
 	text = told(&f.r);
 	assert_null(strchr(text, '\x1b'));

@@ -96,14 +96,14 @@ static void test_planted(void **state)
 	assert_int_equal(lock->is_call, 1);
 	assert_string_equal(lock->object, "0x10");
 	assert_true(fabs(lock->total_ns - 400 * n) < 1e-6);
-	assert_int_equal(lock->n_held, 1);
-	assert_string_equal(lock->held[0].name, "f3");
-	assert_int_equal(lock->held[0].line, 30);
+	assert_int_equal(lock->n_holder_calls, 1);
+	assert_string_equal(lock->holder_calls[0].name, "f3");
+	assert_int_equal(lock->holder_calls[0].line, 30);
 	lock = &x->locks[1];
 	assert_string_equal(lock->name, "sem_wait");
 	assert_int_equal(lock->is_call, 0);
 	assert_string_equal(lock->function, "f1");
-	assert_int_equal(lock->n_held, 0); /* b's own code */
+	assert_int_equal(lock->n_holder_calls, 0); /* b's own code */
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
@@ -187,7 +187,7 @@ static void test_behind_the_first(void **state)
 	assert_int_equal(x->n_locks, 1);
 	assert_string_equal(x->locks[0].name, "pthread_mutex_lock");
 	assert_string_equal(x->locks[0].function, "f2");
-	assert_string_equal(x->locks[0].held[0].name, "f4");
+	assert_string_equal(x->locks[0].holder_calls[0].name, "f4");
 	x = pair(r, "search", "itself");
 	assert_int_equal(x->n_waits, n);
 	assert_string_equal(x->locks[0].name, "sem_wait");

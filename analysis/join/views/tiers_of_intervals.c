@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/tiers_of_intervals.h"
+#include "analysis/join/views/views.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Latencies of intervals that overlap count each: the share is an upper bound of the time in which any was under way.
  */
-#include "analysis/load_share.h"
+#include "analysis/stats/load_share.h"
 
 #include <math.h>
 

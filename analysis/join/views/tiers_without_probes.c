@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A process may serve several visits at once, by one thread or by many: the threads that stand for it are as many as it
  * serves at a time, whatever its own ones are. */
-#include "analysis/tiers_without_probes.h"
+#include "analysis/join/views/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>

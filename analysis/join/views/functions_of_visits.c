@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/functions_of_visits.h"
+#include "analysis/join/views/views.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,12 @@
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/latency/layer_describe.h"
 #include "analysis/requests/marked_work.h"
+#include "analysis/requests/requests.h"
 #include "analysis/requests/tiers.h"
 
 #define VISIT_NAME "a visit"
 #define FUNCTION_MIN 0.01 /* of a visit's time: functions that surely have less are not told of it */
 #define FUNCTIONS_MOST 40 /* of one visit */
-
-enum how { MEASURED, INFERRED, HOWS };
-
-static const char *const how_names[HOWS] = { "measured", "inferred" };
 
 struct served { /* a visit by its thread */
 	uint64_t from, to;
@@ -39,8 +36,8 @@ struct opening {
 	const struct vprof_visits_source *source;
 	VPROF_ARRAY(struct vprof_visit_work) work;
 	VPROF_ARRAY(struct vprof_visit_stretch) stretches;
-	struct counts *counts;			/* [tiers] */
-	struct vprof_visit_group *groups[HOWS]; /* [tiers] */
+	struct counts *counts;				     /* [tiers] */
+	struct vprof_visit_group *groups[VPROF_OPENED_HOWS]; /* [tiers] */
 	/* of the group at hand */
 	const struct vprof_call_sums *sums;
 	const struct vprof_visit_group *group;
@@ -240,16 +237,17 @@ static int tell_visit(void *opening, uint32_t thread, const struct vprof_call_ti
 }
 
 /* Is there anything to say of visits of which none is opened? */
-static int is_worth_a_word(const struct opening *o, uint32_t tier, enum how how)
+static int is_worth_a_word(const struct opening *o, uint32_t tier, enum vprof_opened_how how)
 {
 	const struct vprof_visit_group *g = &o->groups[how][tier];
 
-	return g->n_outside + g->n_sampled || (how == INFERRED && !o->groups[MEASURED][tier].visits.n &&
-					       (o->source->trace->header.kernel_kinds & VP_KERNEL_STACKS) &&
-					       o->counts[tier].n_shared + o->counts[tier].n_passed);
+	return g->n_outside + g->n_sampled ||
+	       (how == VPROF_OPENED_INFERRED && !o->groups[VPROF_OPENED_MEASURED][tier].visits.n &&
+		(o->source->trace->header.kernel_kinds & VP_KERNEL_STACKS) &&
+		o->counts[tier].n_shared + o->counts[tier].n_passed);
 }
 
-static int add_row(struct opening *o, uint32_t tier, enum how how, uint64_t n_opened)
+static int add_row(struct opening *o, uint32_t tier, enum vprof_opened_how how, uint64_t n_opened)
 {
 	struct vprof_requests_results *to = o->to;
 	struct vprof_requests_opened *v = realloc(to->opened, (to->n_opened + 1) * sizeof *v);
@@ -261,7 +259,7 @@ static int add_row(struct opening *o, uint32_t tier, enum how how, uint64_t n_op
 	*v = (struct vprof_requests_opened){
 		.tier = vprof_strings_keep(&to->strings, o->tiers.names.kept.v[tier]),
 		.host = vprof_strings_keep(&to->strings, o->found->history->hosts.v[o->source->host]),
-		.how = how_names[how],
+		.how = how,
 		.n_visits = o->counts[tier].n,
 		.n_opened = n_opened,
 		.n_shared = o->counts[tier].n_shared,
@@ -273,7 +271,7 @@ static int add_row(struct opening *o, uint32_t tier, enum how how, uint64_t n_op
 	return v->tier && v->host ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
-static int tell_group(struct opening *o, uint32_t tier, enum how how, struct vprof_error *err)
+static int tell_group(struct opening *o, uint32_t tier, enum vprof_opened_how how, struct vprof_error *err)
 {
 	struct vprof_visit_group *g = &o->groups[how][tier];
 	struct vprof_call_sums sums = { .history = NULL };
@@ -309,22 +307,22 @@ static int fill_groups(struct opening *o, unsigned char *is_done, struct vprof_e
 	if (o->source->plan)
 		ret = vprof_timeline_build(&timeline, trace, 0, NULL, NULL, &ignored);
 	if (!ret && timeline)
-		ret = vprof_visit_calls_measured(o->groups[MEASURED], o->work.v, o->work.n, o->stretches.v, is_done,
-						 timeline, o->source->plan);
+		ret = vprof_visit_calls_measured(o->groups[VPROF_OPENED_MEASURED], o->work.v, o->work.n, o->stretches.v,
+						 is_done, timeline, o->source->plan);
 	ret = ret == VPROF_ERR_NOMEM ? ret : VPROF_OK;
 	if (!ret && trace->n_kernel && (trace->header.kernel_kinds & VP_KERNEL_STACKS)) {
 		is_read = 1;
 		ret = vprof_latency_input_read(&input, trace, &ignored);
 		if (!ret)
-			ret = vprof_visit_calls_inferred(o->groups[INFERRED], n, o->work.v, o->work.n, o->stretches.v,
-							 is_done, &input.history);
+			ret = vprof_visit_calls_inferred(o->groups[VPROF_OPENED_INFERRED], n, o->work.v, o->work.n,
+							 o->stretches.v, is_done, &input.history);
 		ret = ret == VPROF_ERR_NOMEM ? ret : VPROF_OK;
 	}
 	/* in the order of the tiers told */
 	for (size_t i = 0; i < o->to->n_tiers && !ret; i++) {
 		uint32_t tier = vprof_strings_find(&o->tiers.names, o->to->tiers[i].name);
 
-		for (enum how how = 0; how < HOWS && tier != VPROF_NONE && !ret; how++)
+		for (enum vprof_opened_how how = 0; how < VPROF_OPENED_HOWS && tier != VPROF_NONE && !ret; how++)
 			ret = tell_group(o, tier, how, err);
 	}
 	if (is_read)
@@ -340,17 +338,18 @@ static int open_source(struct opening *o, struct vprof_error *err)
 	int ret;
 
 	o->counts = calloc(n + 1, sizeof *o->counts);
-	for (enum how how = 0; how < HOWS; how++)
+	for (enum vprof_opened_how how = 0; how < VPROF_OPENED_HOWS; how++)
 		o->groups[how] = calloc(n + 1, sizeof **o->groups);
-	ret = o->counts && o->groups[MEASURED] && o->groups[INFERRED] ? gather(o) : VPROF_ERR_NOMEM;
+	ret = o->counts && o->groups[VPROF_OPENED_MEASURED] && o->groups[VPROF_OPENED_INFERRED] ? gather(o) :
+												  VPROF_ERR_NOMEM;
 	is_done = ret ? NULL : calloc(o->work.n + 1, 1);
 	ret = is_done ? VPROF_OK : VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n && !ret; i++)
-		o->groups[MEASURED][i].name = o->groups[INFERRED][i].name = VISIT_NAME;
+		o->groups[VPROF_OPENED_MEASURED][i].name = o->groups[VPROF_OPENED_INFERRED][i].name = VISIT_NAME;
 	if (!ret)
 		ret = fill_groups(o, is_done, err);
 	free(is_done);
-	for (enum how how = 0; how < HOWS; how++) {
+	for (enum vprof_opened_how how = 0; how < VPROF_OPENED_HOWS; how++) {
 		for (size_t i = 0; i < n && o->groups[how]; i++)
 			vprof_visit_group_release(&o->groups[how][i]);
 		free(o->groups[how]);

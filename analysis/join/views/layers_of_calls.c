@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/layers_of_calls.h"
+#include "analysis/join/views/views.h"
 
 #include <stdlib.h>
 #include <string.h>

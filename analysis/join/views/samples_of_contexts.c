@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/samples_of_contexts.h"
+#include "analysis/join/views/views.h"
 
 #include <string.h>
 
