@@ -303,7 +303,7 @@ static void test_looks_end_no_call(void **state)
 		if (rc &&
 		    strstr(err.message, "cannot read")) { /* not root, in a container, or with a filter ourselves */
 			end(child);
-			print_message("skipped: %s\n", err.message);
+			print_message("skipped: whether looking ends a call: %s\n", err.message);
 			return;
 		}
 		assert_int_equal(rc, VPROF_OK);

@@ -450,7 +450,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	a_crowd_is_inside();
 	if (!may_trace()) {
-		printf("skipped: single steps (this system forbids ptrace)\n");
+		printf("skipped: single steps: this system forbids ptrace\n");
 		return 0;
 	}
 	stay_on_one_processor();

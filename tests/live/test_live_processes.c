@@ -167,7 +167,7 @@ static void another_user_is_refused(void)
 	int status;
 
 	if (getuid()) {
-		printf("skipped: another user's processes (needs root)\n");
+		printf("skipped: another user's processes: needs root\n");
 		return;
 	}
 	victim = fork();

@@ -60,7 +60,7 @@ static int wait_until_looked_up(void)
 
 static void skip_not_left(void)
 {
-	print_message("skipped: packets of other interfaces than loopback's keep coming\n");
+	print_message("skipped: waits that are looked up: packets of other interfaces than loopback's keep coming\n");
 	skip();
 }
 
@@ -71,7 +71,8 @@ static void record_looked_up(struct recorded *r, int (*program)(void))
 	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == NEVER_LEFT)
 		skip_not_left();
 	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == NO_DISK) {
-		print_message("skipped: no file can be made in /var/tmp that is written past the page cache\n");
+		print_message(
+			"skipped: requests of disks: no file can be made in /var/tmp that is written past the page cache\n");
 		skip();
 	}
 	assert_int_equal(r->status, 0);
@@ -321,7 +322,7 @@ static void test_disk(void **state)
 	print_message("%d requests, %d wake-ups by the disk, %d by interrupts of unknown source\n", n_issued, n,
 		      n_unknown);
 	if (!n_issued || n + n_unknown == 0) { /* or a kernel's thread does, and wakes the writer */
-		print_message("skipped: who writes to /var/tmp gives no disk a request\n");
+		print_message("skipped: requests of disks: who writes to /var/tmp gives no disk one\n");
 		release(&r);
 		skip();
 	}
@@ -379,7 +380,7 @@ static void test_other_packets(void **state)
 	snprintf(link_name, sizeof link_name, "vp%ud", (unsigned)getpid() % 1000000);
 	snprintf(peer, sizeof peer, "type veth peer name %.12sp", link_name);
 	if (run_ip("link add", peer)) {
-		print_message("skipped: no interface can be made (ip, root, the kernel's veth)\n");
+		print_message("skipped: packets of an interface: none can be made (ip, root, the kernel's veth)\n");
 		skip();
 	}
 	atexit(remove_link);
@@ -463,7 +464,7 @@ static void test_other_network(void **state)
 	memset(told, 0, sizeof *told);
 	record(&r, play_elsewhere, 0, 0);
 	if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == NEVER_LEFT) {
-		print_message("skipped: no network of its own can be made\n");
+		print_message("skipped: another network: none can be made\n");
 		skip();
 	}
 	assert_int_equal(r.status, 0);

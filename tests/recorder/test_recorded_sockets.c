@@ -36,7 +36,7 @@ static struct told {
 	int has_ipv6;
 	uint16_t port[2]; /* of the client and the server, by family */
 	uint16_t port6[2];
-	uint32_t taker; /* thread that items are handed to */
+	uint32_t taker; /* thread that items are handed to, or whose sleep another one waits for */
 	/* of each letter, and of its second part: for how long it was there */
 	uint64_t least[LETTERS], most[LETTERS], most_of_rest[LETTERS];
 } *told;
@@ -417,7 +417,7 @@ static void *receive_late(void *fd)
 	static char bytes[1 << 20];
 	size_t n = 0;
 
-	usleep(100000);
+	wait_for_sleep(); /* in its second send: nothing before makes it wait */
 	while (n < LONG_BYTES) {
 		ssize_t got = read(*(int *)fd, bytes, sizeof bytes);
 
@@ -434,6 +434,7 @@ static int send_long(void)
 	int ends[2];
 
 	connect_ends(ends);
+	told->taker = (uint32_t)syscall(SYS_gettid);
 	check(bytes && !pthread_create(&thread, NULL, receive_late, &ends[0]));
 	check(write(ends[1], "x", 1) == 1 && send(ends[1], bytes, LONG_BYTES - 1, MSG_WAITALL) == LONG_BYTES - 1);
 	free(bytes);
@@ -569,8 +570,10 @@ static void check_arrivals(int how)
 static void test_arrivals(void **state)
 {
 	(void)state;
-	if (!vprof_recorder_has_tracepoint("tcp_rcv_space_adjust"))
+	if (!vprof_recorder_has_tracepoint("tcp_rcv_space_adjust")) {
+		print_message("skipped: when messages arrived: this kernel has no tracepoint tcp_rcv_space_adjust\n");
 		skip();
+	}
 	check_arrivals(RECORD_SOCKETS);
 	check_arrivals(RECORD_SOCKETS_ALONE);
 }

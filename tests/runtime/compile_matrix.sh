@@ -39,7 +39,7 @@ matrix gcc g++
 if command -v clang-19 >/dev/null; then
 	matrix clang-19 clang++-19
 else
-	echo "skipped: clang-19 is not installed"
+	echo "skipped: clang: clang-19 is not installed"
 fi
 echo "$done compilations, $failed failed"
 [ $failed -eq 0 ]

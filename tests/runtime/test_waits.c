@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <fcntl.h>
@@ -12,7 +13,9 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,7 +26,7 @@
 #define CODE(i) (VP_CODE_FUNCTION + (i))
 #define N_THREADS 4
 #define N_LOCKS 20000
-#define N_CORKS 100
+#define N_CORKS 10
 #define CONTENDED_EVERY 200 /* locks of a thread: another one waits for sure */
 /* Of those, but for the last thread's: each is got by a wait or makes another thread wait, who may get one of the
  * others so. */
@@ -190,12 +193,12 @@ static void wait_next(void)
 	vprof_work("step", ++step);
 }
 
-static bool is_asleep(pid_t tid)
+static bool is_asleep(pid_t process, pid_t tid)
 {
 	char path[64], state = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)process, (int)tid);
 	f = fopen(path, "r");
 	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
 		exit(3);
@@ -203,9 +206,9 @@ static bool is_asleep(pid_t tid)
 	return state == 'S';
 }
 
-static void until_asleep(pid_t tid)
+static void until_asleep(pid_t process, pid_t tid)
 {
-	while (!is_asleep(tid))
+	while (!is_asleep(process, tid))
 		sched_yield();
 	sleep_ms(WAIT_MS);
 }
@@ -214,7 +217,7 @@ static void until_waits(int number)
 {
 	while (step < number)
 		sched_yield();
-	until_asleep(waiter);
+	until_asleep(getpid(), waiter);
 }
 
 static void acquire(void *lock)
@@ -255,7 +258,7 @@ static void *other(void *arg)
 	wait_next();
 	while (!is_joining)
 		sched_yield();
-	until_asleep(main_thread);
+	until_asleep(getpid(), main_thread);
 	return NULL;
 }
 
@@ -307,6 +310,7 @@ static int target_each(void)
 static void *cancelled(void *arg)
 {
 	(void)arg;
+	waiter = (pid_t)syscall(SYS_gettid);
 	sem_wait(&sem);
 	return NULL;
 }
@@ -325,7 +329,49 @@ static int work_in_kernel(int socket)
 	       fallocate(memory, 0, 0, 32 << 20) == 0 && close(memory) == 0;
 }
 
-/* A corked connection gathers what is written, and taking the cork out sends it: the call is where the time goes. */
+/* A corked connection gathers what is written, and taking the cork out sends it: the call is where the time goes. How
+ * long it takes is the kernel's business, and a call of less than 2 us is no wait. So here the kernel makes each of
+ * these calls a signal (seccomp), whose handler sleeps before it does what was asked for: all of them are waits. Its
+ * own call is told from the program's by the length of the value, of which the kernel reads no more than an int. */
+#ifdef __x86_64__
+static void on_cork(int number, siginfo_t *info, void *at)
+{
+	greg_t *r = ((ucontext_t *)at)->uc_mcontext.gregs;
+	int values[2] = { *(const int *)r[REG_R10], 0 }, saved = errno;
+
+	(void)number, (void)info;
+	sleep_ms(1);
+	r[REG_RAX] = syscall(SYS_setsockopt, r[REG_RDI], r[REG_RSI], r[REG_RDX], values, sizeof(values)) ? -errno : 0;
+	errno = saved;
+}
+
+static bool make_corks_wait(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsockopt, 0, 7),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 5),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TCP_CORK, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sizeof(int), 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	struct sigaction action = { .sa_sigaction = on_cork, .sa_flags = SA_SIGINFO };
+
+	return sigaction(SIGSYS, &action, NULL) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+#else
+static bool make_corks_wait(void)
+{
+	return false;
+}
+#endif
+
 static bool uncork(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -360,6 +406,7 @@ static int target_io(void)
 	aio_context_t events = 0;
 	struct io_event event;
 	int fd = mkstemp(path), sockets[2], pipes[2];
+	pid_t parent = getpid();
 	pthread_t id;
 
 	probed();
@@ -367,34 +414,36 @@ static int target_io(void)
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe(pipes))
 		return 1;
 	if (fork() == 0) {
-		usleep(20000);
+		until_asleep(parent, parent);
 		if (write(sockets[0], "x", 1) != 1)
 			return 1;
-		usleep(20000);
+		until_asleep(parent, parent);
 		if (write(pipes[1], "y", 1) != 1)
 			return 1;
+		until_asleep(parent, parent);
 		return 0;
 	}
-	if (read(sockets[1], &byte, 1) != 1 || read(pipes[0], &byte, 1) != 1)
+	if (read(sockets[1], &byte, 1) != 1 || read(pipes[0], &byte, 1) != 1 || wait(NULL) < 0)
 		return 1;
 	poll(&p, 1, 20);
 	if (syscall(SYS_io_setup, 1, &events) || syscall(SYS_io_getevents, events, 1, 1, &event, &soon) != 0 ||
 	    syscall(SYS_io_destroy, events))
 		return 1;
-	if (!work_in_kernel(sockets[0]) || !uncork())
+	if (!work_in_kernel(sockets[0]))
 		return 1;
 	errno = 0;
 	if (read(-1, &byte, 1) != -1 || errno != EBADF)
 		return 1;
-	wait(NULL);
 	close(fd);
 	unlink(path);
 	sem_init(&sem, 0, 0);
 	pthread_create(&id, NULL, cancelled, NULL);
-	usleep(20000);
+	while (!waiter)
+		sched_yield();
+	until_asleep(parent, waiter);
 	pthread_cancel(id);
 	pthread_join(id, NULL);
-	return 0;
+	return !make_corks_wait() ? SESSION_SKIPPED : !uncork();
 }
 
 static int target_fork(void)
@@ -568,7 +617,8 @@ static void check_match(const char *mode, unsigned kind)
 	printf("%s: %d waits, %d without a wake, %d with the wrong one, %d timed behind the wait, %d wakes\n", mode,
 	       m.n_waits, m.n_missed, m.n_wrong, m.n_behind, (int)m.n_wakes);
 	CHECK(m.kinds[kind] >= (kind == VP_WAIT_MUTEX ? N_CONTENDED : 1), "%d waits of this kind", (int)m.kinds[kind]);
-	CHECK(m.n_missed * 1000 <= m.n_waits && m.n_wrong * 200 <= m.n_waits, "edges");
+	/* Exact: a release that came too late for a waiter's second try sees the waiter, and has a number. */
+	CHECK(m.n_missed == 0 && m.n_wrong == 0, "edges");
 	CHECK(s.trace->n_dropped == 0, "dropped");
 	free(m.who);
 	free(m.wakes);
@@ -613,19 +663,24 @@ static void check_io(void)
 					  VP_WAIT_POLL, VP_WAIT_SLEEP,	VP_WAIT_CHILD };
 	struct match m;
 	struct session s;
+	int n_corks = N_CORKS;
 
 	memset(&m, 0, sizeof(m));
 	if (session_run(&s, "io", 16u << 20, 10))
 		exit(1);
+	if (session_is_skipped(&s)) {
+		printf("skipped: corks: system calls cannot be made signals here\n");
+		n_corks = 0;
+	}
 	m.who = calloc(s.trace->n_threads + 4096, sizeof(int));
 	session_each(&s, collect, &m);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 		CHECK(m.kinds[waits[i]] > 0, "no wait of kind %u", waits[i]);
 	CHECK(m.flags[VP_WAIT_POLL] & VP_FLAG_TIMEOUT, "poll's timeout");
 	CHECK(m.wake_kinds[VP_WAIT_CHILD] >= 2, "exit wakes the parent");
-	/* the filter, and what the corks held back, but for calls that took less than is recorded */
-	CHECK(m.n_options > 1 && m.n_options <= 1 + 2 * N_CORKS && m.n_allocations == 1, "%d options, %d allocations",
-	      m.n_options, m.n_allocations);
+	/* the filter, and each cork put in and taken out */
+	CHECK(m.n_options == 1 + 2 * n_corks && m.n_allocations == 1, "%d options, %d allocations", m.n_options,
+	      m.n_allocations);
 	CHECK(m.n_completions == 1, "%d waits for the completion of reads and writes", m.n_completions);
 	free(m.who);
 	free(m.wakes);

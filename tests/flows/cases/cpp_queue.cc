@@ -25,7 +25,7 @@ template <typename T> class Queue
 	std::condition_variable filled;
 	std::deque<T> items;
 
-    public:
+      public:
 	__attribute__((noinline)) void push(T item)
 	{
 		std::lock_guard<std::mutex> guard(lock);
@@ -45,7 +45,7 @@ template <typename T> class Queue
 Queue<std::unique_ptr<Item>> items;
 Queue<std::function<void()>> functions;
 unsigned long sum, calls;
-}
+} // namespace
 
 int main()
 {

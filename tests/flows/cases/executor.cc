@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An executor: tasks are std::function objects in a list, which two threads take and call. A task's state lies on the heap,
- * in the std::function itself, or is shared by all tasks, so that its count changes on both sides. */
+/* An executor: tasks are std::function objects in a list, which two threads take and call. A task's state lies on the
+ * heap, in the std::function itself, or is shared by all tasks, so that its count changes on both sides. */
 #include <condition_variable>
 #include <cstdio>
 #include <functional>
@@ -48,7 +48,7 @@ template <int kind> class Executor
 			task();
 	}
 
-    public:
+      public:
 	Executor()
 	{
 		for (unsigned i = 0; i < n_workers; i++)

@@ -313,7 +313,7 @@ static void ccache_with_a_base_folder(void **state)
 	project_init(&p, "make");
 	if (system("command -v ccache >/dev/null")) {
 		project_remove(&p);
-		print_message("skipped: there is no ccache (./setup installs it)\n");
+		print_message("skipped: ccache: there is none (./setup installs it)\n");
 		skip();
 	}
 	project_write(&p, "Makefile",

@@ -497,7 +497,7 @@ static void check_full_disk(bool may_mount, uint64_t ring_bytes, uint64_t attemp
 		exit(1);
 	mounted = may_mount && mount("none", s.dir, "tmpfs", 0, "size=2m") == 0;
 	if (may_mount && !mounted) {
-		printf("full file system: skipped, mounting one needs root\n");
+		printf("skipped: a full file system: mounting one needs root\n");
 		vprof_dir_remove(s.dir, NULL);
 		return;
 	}

@@ -126,7 +126,7 @@ static void check_users(void)
 	struct result r;
 
 	if (geteuid() != 0) {
-		printf("setuid and other users: skipped, this needs root\n");
+		printf("skipped: setuid and other users: needs root\n");
 		return;
 	}
 	if (!mkdtemp(dir) || chmod(dir, 0755) || statvfs(dir, &fs))
@@ -144,7 +144,7 @@ static void check_users(void)
 	if (chmod(program, 04755) == 0 && !(fs.f_flag & ST_NOSUID))
 		check_same(argv, library, NOBODY);
 	else
-		printf("setuid: skipped, /tmp is mounted nosuid\n");
+		printf("skipped: setuid: /tmp is mounted nosuid\n");
 	vprof_dir_remove(dir, NULL);
 }
 
@@ -154,7 +154,7 @@ static void check_sanitizer(const char *program, const char *preload, const char
 	static struct result r;
 
 	if (!*program) {
-		printf("skipped: this compiler has not that sanitizer\n");
+		printf("skipped: one of gcc's sanitizers: this compiler does not have it\n");
 		return;
 	}
 	if (options)
@@ -172,7 +172,7 @@ static void check_clang(void)
 	char programs[] = VPROF_CLANG_TARGETS;
 
 	if (!*programs)
-		printf("skipped: there is no clang with sanitizers\n");
+		printf("skipped: clang's sanitizers: there is no clang that has them\n");
 	setenv("LD_LIBRARY_PATH", VPROF_CLANG_LIBRARIES, 1);
 	for (char *program = strtok(programs, ":"); program; program = strtok(NULL, ":"))
 		check_sanitizer(program, VPROF_LIBRARY, "verify_asan_link_order=0");

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- The statements of sysbench's oltp_read_write in one stored procedure: a client sends a transaction as one CALL, so that its own time
 -- between the statements is no part of the transaction.
 require("oltp_common")

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 \set aid random(1, 100000 * :scale - 400)
 \set rows random(1, 400)
 \set other random(1, 100000 * :scale)

@@ -6,15 +6,9 @@
 using namespace catalog;
 
 static const truth_column columns[N_FACTORS] = {
-	{ "request", -1, 0 },
-	{ "handle", REQUEST, 0 },
-	{ "parse", HANDLE, 0 },
-	{ "find", HANDLE, 0 },
-	{ "render", HANDLE, 0 },
-	{ "lookup", FIND, 0 },
-	{ "recover", FIND, 0 },
-	{ "probe", LOOKUP, 0 },
-	{ "rebuild", LOOKUP, TRUTH_PLANTED },
+	{ "request", -1, 0 },	{ "handle", REQUEST, 0 }, { "parse", HANDLE, 0 },
+	{ "find", HANDLE, 0 },	{ "render", HANDLE, 0 },  { "lookup", FIND, 0 },
+	{ "recover", FIND, 0 }, { "probe", LOOKUP, 0 },	  { "rebuild", LOOKUP, TRUTH_PLANTED },
 };
 
 static Request make_request(uint64_t id, uint64_t *random)

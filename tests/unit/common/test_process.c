@@ -82,7 +82,8 @@ static void what_cannot_run(void **state)
 
 	(void)state;
 #ifdef VPROF_TEST_EMULATOR
-	print_message("skipped under qemu-user: its vfork is a fork, which cannot tell why an exec failed\n");
+	print_message(
+		"skipped: what cannot run: the vfork of qemu-user is a fork, which cannot tell why an exec failed\n");
 	skip();
 #endif
 	assert_int_equal(vprof_process_run(&p, &result, &err), VPROF_ERR_MISSING);
