@@ -188,7 +188,7 @@ void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 			flow_read(address, n, pc);
 		return;
 	}
-	if (t->observed == address && t->observed_value == value && value)
+	if (t->observed == address && t->observed_value == value && value && flow_is_watching())
 		return; /* it spins: there was no other access since */
 	t->busy = true;
 	end_observing(t);

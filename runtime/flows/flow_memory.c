@@ -30,7 +30,8 @@ static void *allocated(void *p, size_t n)
 	if (p && t && t->is_pointer_read && t->n_records && !t->busy) {
 		t->busy = true;
 		flow_watch_catch_up(t);
-		flow_allocated(t, (uintptr_t)p, n);
+		if (t->n_records)
+			flow_allocated(t, (uintptr_t)p, n);
 		t->busy = false;
 	}
 	return known(p, n, 0);

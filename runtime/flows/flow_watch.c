@@ -160,8 +160,12 @@ void flow_watch_forget(struct flow_thread *t)
 	t->watch = generation();
 	flow_watch_closed(t); /* a section in which accesses were missed would tell half of what it did */
 	t->n_candidates = t->n_late = t->n_pending = t->n_changed = 0;
+	t->n_accesses = 0;
 	t->n_observable = 0;
 	t->observed = 0;
+	if (t->is_pointer_read)
+		memset(t->pointers_read, 0, sizeof t->pointers_read);
+	t->is_pointer_read = false;
 	t->n_delivered = 0;
 	t->hand = 0;
 	t->hand_reads = 0;

@@ -48,8 +48,8 @@ struct vprof_flow_header {
 	uint64_t n_cut;	      /* of these: with more accesses than an entry takes */
 	uint64_t n_nested;    /* accesses of signal handlers that interrupted this recording: not written */
 	uint64_t n_deep;      /* locks taken beneath more than VPROF_FLOW_LOCKS others */
-	uint64_t n_enough; /* not recorded, since VPROF_FLOW_ENOUGH_SECTIONS with the same callers were; events likewise
-			    */
+	uint64_t n_enough;    /* not recorded, since VPROF_FLOW_ENOUGH_SECTIONS with the same callers were; events
+			       * likewise.    Of each thread up to 63 may be missing, as where the process is killed */
 	uint64_t n_displaced; /* pointers taken out of a section whose use was no longer watched */
 };
 
