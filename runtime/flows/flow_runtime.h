@@ -72,7 +72,7 @@ struct flow_thread {
 	uint32_t n_blind_sections;	       /* at most its next so many are BLIND, ... */
 	uint64_t blind_until;		       /* ... until so many writes, ever */
 	uint32_t n_passed;		       /* sections and events that are not counted yet */
-	bool has_passed, is_open;	       /* there were such; the open section is counted as such */
+	bool has_passed, is_open, is_looking;  /* there were such; what keeps accesses looked at */
 	unsigned n_delivered;		       /* 0: it is read no more */
 	unsigned hand_reads, hand_links;       /* reads that may still lead from it to others; offsets that did */
 	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
@@ -195,6 +195,8 @@ void flow_watch_recorded(unsigned nth);
 void flow_watch_events(struct flow_thread *t);
 /* A lock's section that is recorded begins: before flow_watch_recorded. */
 void flow_watch_opened(struct flow_thread *t);
+/* The thread looks, or no longer, for the use of what a section took over. */
+void flow_watch_looks(struct flow_thread *t, bool is);
 /* There is no open section any more. */
 void flow_watch_closed(struct flow_thread *t);
 /* So many sections or events of which enough are known. */

@@ -80,6 +80,8 @@ void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
 			i++;
 	if (t->n_candidates != n)
 		find_lines(t);
+	if (!t->n_candidates)
+		flow_watch_looks(t, false);
 	flow_late_end(t, lock);
 }
 
@@ -114,6 +116,7 @@ static void end_window(struct flow_thread *t)
 			candidate_end(t, i, true);
 	find_lines(t);
 	t->window = FLOW_WINDOW;
+	flow_watch_looks(t, false);
 }
 
 void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range)
@@ -214,6 +217,7 @@ void flow_candidates_take(struct flow_thread *t)
 				c->object = r->b != c->low ? flow_object_of(c->low, &c->begin) : 0;
 		}
 	}
+	flow_watch_looks(t, t->n_candidates > 0);
 }
 
 /* False: the candidate is decided. */
@@ -251,6 +255,8 @@ void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write,
 {
 	if (n > 64 || flow_on_lines(t->candidate_lines, address, n))
 		look_at_all(t, address, n, is_write, pc);
-	if (!t->depth && t->n_candidates && --t->window <= 0)
+	if (!t->n_candidates)
+		flow_watch_looks(t, false);
+	else if (!t->depth && --t->window <= 0)
 		end_window(t);
 }

@@ -18,7 +18,7 @@
 #define AFTER_OTHERS 2000u   /* after what else is recorded: the uses of what was taken over */
 #define SAMPLED 1000u	     /* in so many accesses are looked at ... */
 #define SAMPLED_EVERY 16000u /* ... of so many */
-#define OPEN_AT_MOST 100000u /* so long a section that is being recorded keeps it on */
+#define OPEN_AT_MOST 100000u /* so long a section that is being recorded keeps it on, or what it took over */
 #define PASSED_AT_ONCE 64u   /* are counted together */
 #define BLIND_SECTIONS 64u   /* of a thread, which may seldom write outside of them */
 
@@ -26,7 +26,7 @@ static struct {
 	_Alignas(64) uint64_t n_passed; /* of this process */
 	uint64_t quiet_at;		/* when so many have passed it is switched off */
 	uint64_t sampled_at;		/* when so many have passed it is switched on */
-	uint32_t n_open;		/* sections of locks that are being recorded */
+	uint32_t n_open;		/* sections of locks that are being recorded; threads that look for uses */
 	uint32_t n_stuck;		/* of these: have been for long, and keep nothing on */
 } all = { .quiet_at = AFTER_FIRST };
 
@@ -108,6 +108,14 @@ void flow_watch_closed(struct flow_thread *t)
 	__atomic_sub_fetch(&all.n_open, 1, __ATOMIC_SEQ_CST);
 }
 
+void flow_watch_looks(struct flow_thread *t, bool is)
+{
+	if (is == t->is_looking)
+		return;
+	t->is_looking = is;
+	__atomic_add_fetch(&all.n_open, is ? 1u : -1u, __ATOMIC_SEQ_CST);
+}
+
 void flow_watch_count(struct flow_thread *t)
 {
 	uint32_t now = generation();
@@ -159,6 +167,7 @@ void flow_watch_forget(struct flow_thread *t)
 {
 	t->watch = generation();
 	flow_watch_closed(t); /* a section in which accesses were missed would tell half of what it did */
+	flow_watch_looks(t, false);
 	t->n_candidates = t->n_late = t->n_pending = t->n_changed = 0;
 	t->n_accesses = 0;
 	t->n_observable = 0;
@@ -180,7 +189,7 @@ void flow_watch_forked(struct flow_thread *t)
 	all.n_passed = 0;
 	all.quiet_at = AFTER_FIRST;
 	all.n_stuck = 0;
-	all.n_open = t && t->is_open;
+	all.n_open = t ? (uint32_t)t->is_open + (uint32_t)t->is_looking : 0;
 	if (t) {
 		t->n_passed = 0;
 		t->has_passed = false;
