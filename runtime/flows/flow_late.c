@@ -44,7 +44,8 @@ void flow_late_add(struct flow_thread *t, const struct flow_candidate *c)
 	if (t->n_late == FLOW_LATE)
 		end(t, 0); /* the oldest */
 	t->late[t->n_late++] = *c;
-	flow_watch_recorded(1); /* it may be used long from now */
+	if (c->is_new)
+		flow_watch_recorded(true); /* it may be used long from now */
 	find_lines(t);
 }
 

@@ -164,7 +164,6 @@ bool flow_log(struct flow_thread *t, const struct vprof_flow_record *records, ui
 		return false;
 	memcpy((char *)(t->chunk + 1) + t->chunk->n_bytes, records, n_bytes);
 	__atomic_store_n(&t->chunk->n_bytes, t->chunk->n_bytes + n_bytes, __ATOMIC_RELEASE);
-	flow_watch_recorded(0);
 	return true;
 }
 

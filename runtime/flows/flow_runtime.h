@@ -35,6 +35,7 @@
 #define FLOW_TRANSFERS_AFTER 256u /* the last recorded event, of a thread */
 #define FLOW_TAKERS 8u
 #define FLOW_CHANGED 8u
+#define FLOW_NEW_SECTIONS 500u	  /* with the same callers are watched for long */
 #define FLOW_READ_WORDS 64u	  /* of the set of places that a section's pointers lead to */
 #define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
 #define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
@@ -55,8 +56,8 @@ struct flow_candidate { /* what a section handed out: does the thread use it aft
 	uintptr_t place;  /* of a pointer: where it was read; 0: not known */
 	uintptr_t begin;  /* of the allocation that it leads into */
 	uint64_t object;  /* that allocation; 0: not known, or it was not taken out */
-	bool is_range, is_event, is_used;
-	int windows; /* of an event: that passed since it was delivered */
+	bool is_range, is_event, is_used, is_new; /* is_new: of a section that is */
+	int windows;				  /* of an event: that passed since it was delivered */
 };
 
 struct flow_thread {
@@ -73,6 +74,7 @@ struct flow_thread {
 	uint64_t blind_until;		       /* ... until so many writes, ever */
 	uint32_t n_passed;		       /* sections and events that are not counted yet */
 	bool has_passed, is_open, is_looking;  /* there were such; what keeps accesses looked at */
+	bool is_new;			       /* the open section is one of the first with its callers */
 	unsigned n_delivered;		       /* 0: it is read no more */
 	unsigned hand_reads, hand_links;       /* reads that may still lead from it to others; offsets that did */
 	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
@@ -188,9 +190,9 @@ static inline bool flow_is_watching(void)
 {
 	return __atomic_load_n(&vprof_flow_hooks.watches, __ATOMIC_RELAXED) & 1;
 }
-/* Something is recorded: they are, from here on and for a while. nth: of the sections with the same callers; 0: other.
- */
-void flow_watch_recorded(unsigned nth);
+/* A section is recorded: they are, from here on and for a while. is_new: one of the first FLOW_NEW_SECTIONS with the
+ * same callers, or what one of these took over will be used late. */
+void flow_watch_recorded(bool is_new);
 /* Events or transfers are going to be recorded: the thread is in step before they are. */
 void flow_watch_events(struct flow_thread *t);
 /* A lock's section that is recorded begins: before flow_watch_recorded. */

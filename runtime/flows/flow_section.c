@@ -121,7 +121,8 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	}
 	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
 		flow_watch_opened(t);
-	flow_watch_recorded(nth);
+	t->is_new = nth <= FLOW_NEW_SECTIONS;
+	flow_watch_recorded(t->is_new);
 	if (flow_has_missed(t)) {
 		flow_watch_forget(t);
 		if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))

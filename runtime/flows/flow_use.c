@@ -103,6 +103,7 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 	if (!new->is_event || t->n_candidates == 1)
 		t->window = FLOW_WINDOW;
 	*c = *new;
+	c->is_new = t->is_new;
 	note_lines(t->candidate_lines, c);
 }
 
@@ -217,7 +218,7 @@ void flow_candidates_take(struct flow_thread *t)
 				c->object = r->b != c->low ? flow_object_of(c->low, &c->begin) : 0;
 		}
 	}
-	flow_watch_looks(t, t->n_candidates > 0);
+	flow_watch_looks(t, t->is_new && t->n_candidates);
 }
 
 /* False: the candidate is decided. */

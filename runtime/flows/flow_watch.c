@@ -11,14 +11,16 @@
 #include "runtime/flows/flow_runtime.h"
 
 #include <string.h>
+#include <time.h>
 
 /* In sections that were passed over, of all threads. */
-#define FIRST 500u	     /* sections with the same callers that are watched for long */
-#define AFTER_FIRST 10000u   /* after each of them: what comes next is probably new, too */
-#define AFTER_OTHERS 2000u   /* after what else is recorded: the uses of what was taken over */
+#define AFTER_NEW 10000u     /* after a section that is new: what comes next is probably new, too */
+#define AFTER_EVENT 2000u    /* after an event or a transfer: its handler */
+#define AFTER_OTHERS 200u    /* after other sections that are recorded: the uses of what was taken over */
 #define SAMPLED 1000u	     /* in so many accesses are looked at ... */
 #define SAMPLED_EVERY 16000u /* ... of so many */
-#define OPEN_AT_MOST 100000u /* so long a section that is being recorded keeps it on, or what it took over */
+#define OPEN_AT_MOST 100000u /* so long a section that is being recorded keeps it on */
+#define LOOKS_NS 20000000u   /* so long what a section took over keeps it on: its thread may be preempted */
 #define PASSED_AT_ONCE 64u   /* are counted together */
 #define BLIND_SECTIONS 64u   /* of a thread, which may seldom write outside of them */
 
@@ -26,9 +28,11 @@ static struct {
 	_Alignas(64) uint64_t n_passed; /* of this process */
 	uint64_t quiet_at;		/* when so many have passed it is switched off */
 	uint64_t sampled_at;		/* when so many have passed it is switched on */
-	uint32_t n_open;		/* sections of locks that are being recorded; threads that look for uses */
+	uint64_t looked_until;		/* what was taken over last is looked for so long, if anybody still does */
+	uint32_t n_looking;		/* threads that do */
+	uint32_t n_open;		/* sections of locks that are being recorded */
 	uint32_t n_stuck;		/* of these: have been for long, and keep nothing on */
-} all = { .quiet_at = AFTER_FIRST };
+} all = { .quiet_at = AFTER_NEW };
 
 static uint32_t generation(void)
 {
@@ -55,6 +59,20 @@ static void switch_on(uint64_t until)
 		turn(now);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool is_looking(void)
+{
+	return __atomic_load_n(&all.n_looking, __ATOMIC_SEQ_CST) &&
+	       now_ns() < __atomic_load_n(&all.looked_until, __ATOMIC_RELAXED);
+}
+
 /* Is it time, when n have passed? */
 static bool is_over(uint64_t n)
 {
@@ -66,7 +84,7 @@ static bool is_over(uint64_t n)
 	n_stuck = __atomic_load_n(&all.n_stuck, __ATOMIC_RELAXED);
 	if (n_stuck > n_open || (n_stuck < n_open && n >= end + OPEN_AT_MOST))
 		__atomic_store_n(&all.n_stuck, n_stuck = n_open, __ATOMIC_RELAXED);
-	return n_open <= n_stuck;
+	return n_open <= n_stuck && !is_looking();
 }
 
 /* Who records says so first and then sees to it that it is on; here it is the other way round, so that one of both
@@ -81,15 +99,14 @@ static void switch_off(uint64_t n, uint32_t now)
 		turn(now + 1);
 }
 
-void flow_watch_recorded(unsigned nth)
+void flow_watch_recorded(bool is_new)
 {
-	switch_on(__atomic_load_n(&all.n_passed, __ATOMIC_RELAXED) +
-		  (nth && nth <= FIRST ? AFTER_FIRST : AFTER_OTHERS));
+	switch_on(__atomic_load_n(&all.n_passed, __ATOMIC_RELAXED) + (is_new ? AFTER_NEW : AFTER_OTHERS));
 }
 
 void flow_watch_events(struct flow_thread *t)
 {
-	flow_watch_recorded(0);
+	switch_on(__atomic_load_n(&all.n_passed, __ATOMIC_RELAXED) + AFTER_EVENT);
 	flow_watch_catch_up(t);
 }
 
@@ -110,10 +127,12 @@ void flow_watch_closed(struct flow_thread *t)
 
 void flow_watch_looks(struct flow_thread *t, bool is)
 {
+	if (is)
+		__atomic_store_n(&all.looked_until, now_ns() + LOOKS_NS, __ATOMIC_RELAXED);
 	if (is == t->is_looking)
 		return;
 	t->is_looking = is;
-	__atomic_add_fetch(&all.n_open, is ? 1u : -1u, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&all.n_looking, is ? 1u : -1u, __ATOMIC_SEQ_CST);
 }
 
 void flow_watch_count(struct flow_thread *t)
@@ -187,9 +206,10 @@ void flow_watch_forget(struct flow_thread *t)
 void flow_watch_forked(struct flow_thread *t)
 {
 	all.n_passed = 0;
-	all.quiet_at = AFTER_FIRST;
+	all.quiet_at = AFTER_NEW;
 	all.n_stuck = 0;
-	all.n_open = t ? (uint32_t)t->is_open + (uint32_t)t->is_looking : 0;
+	all.n_open = t && t->is_open;
+	all.n_looking = t && t->is_looking;
 	if (t) {
 		t->n_passed = 0;
 		t->has_passed = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* forked_later TIMES: a queue that its process uses alone so often (what is done more than 5,000 times is not
+/* forked_later TIMES: a queue that its process uses alone so often (what is done more than 3,000 times is not
  * recorded); then a child hands 600 items from thread to thread in it. */
 #define CASE "forked_later"
 #include "flow_case.h"
