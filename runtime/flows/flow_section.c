@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FRAMES 8
-#define CALLERS 2
+#define CALLERS 4
 #define KNOWN_CALLERS 8192u
 #define PROBES 32
 #define GRANULE 64u
@@ -42,7 +42,8 @@ void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t 
 
 /* ---- sections of which enough are known ---- */
 
-/* Who called: the return addresses of the lock function and of two functions around it, since it may have wrappers. */
+/* Who called: the return addresses of the lock function and of four functions around it, since it may have wrappers,
+ * such as those of std::lock_guard. */
 static uint32_t caller_of(const struct flow_thread *t, uintptr_t pc, uintptr_t frame)
 {
 	uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
