@@ -107,8 +107,9 @@ static void add_warnings(cJSON *answer, const struct vprof_flows *f)
 	     "%llu locks were taken beneath more than %u others; which of them is released is not known then",
 	     (unsigned long long)f->n_deep, VPROF_FLOW_LOCKS);
 	WARN(f->n_enough,
-	     "at least %llu critical sections and events were not recorded, since %u sections with the same callers, or %u events, were: flows in them are counted up to there",
-	     (unsigned long long)f->n_enough, VPROF_FLOW_ENOUGH_SECTIONS, VPROF_FLOW_ENOUGH_EVENTS);
+	     "at least %llu critical sections and events were not recorded, since %u sections with the same callers (%u of atomic accesses), or %u events, were: flows in them are counted up to there",
+	     (unsigned long long)f->n_enough, VPROF_FLOW_ENOUGH_SECTIONS, VPROF_FLOW_ENOUGH_ATOMICS,
+	     VPROF_FLOW_ENOUGH_EVENTS);
 	WARN(f->n_damaged, "%llu parts of the recording are damaged and left out", (unsigned long long)f->n_damaged);
 #undef WARN
 	vprof_text_release(&line);

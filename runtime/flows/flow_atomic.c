@@ -75,7 +75,8 @@ void flow_publish_at(struct flow_thread *t, uintptr_t address, size_t n, uint64_
 	t->busy = true;
 	flow_watch_catch_up(t);
 	watch = t->watch;
-	t->observed = 0;
+	if (address != t->observed || value != t->observed_value) /* it is put back as it was: it spins */
+		t->observed = 0;
 	n_writes = recent_pointers(t, writes);
 	n_values = values_of(writes, n_writes, values);
 	for (unsigned i = 0; i < n_values; i++)
@@ -188,7 +189,7 @@ void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 			flow_read(address, n, pc);
 		return;
 	}
-	if (t->observed == address && t->observed_value == value && value && flow_is_watching())
+	if (t->observed == address && t->observed_value == value && value != VPROF_FLOW_NOT_TOLD && flow_is_watching())
 		return; /* it spins: there was no other access since */
 	t->busy = true;
 	end_observing(t);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define VPROF_FLOW_HOOKS_VERSION 3u
+#define VPROF_FLOW_NOT_TOLD UINT64_MAX
 
 struct vprof_flow_hooks {
 	uint32_t version;
@@ -23,7 +24,7 @@ struct vprof_flow_hooks {
 	void (*copy)(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc);
 	/* before an atomic store, exchange or compare-exchange of `value` */
 	void (*publish)(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
-	/* after an atomic load or exchange that gave `value` */
+	/* after an atomic load or exchange that gave `value`, or VPROF_FLOW_NOT_TOLD */
 	void (*observe)(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
 	/* the program's own locks, of functions that were given probes (flow_probe.h): after the acquisition, before
 	 * the release */

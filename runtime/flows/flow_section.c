@@ -75,7 +75,7 @@ void flow_sections_forked(void)
 
 /* Counts it: the how many-th it is, or 0 where enough are known. What two threads do at once may be counted once, which
  * only moves the limit. */
-static uint32_t count_of(struct flow_thread *t, uint32_t caller)
+static uint32_t count_of(struct flow_thread *t, uint32_t caller, uint32_t limit)
 {
 	uint32_t at = caller % KNOWN_CALLERS;
 
@@ -88,15 +88,15 @@ static uint32_t count_of(struct flow_thread *t, uint32_t caller)
 		if (there != caller)
 			continue;
 		n = __atomic_load_n(&known[at].n, __ATOMIC_RELAXED);
-		if (n > VPROF_FLOW_ENOUGH_SECTIONS)
+		if (n > limit)
 			return 0;
 		n = __atomic_add_fetch(&known[at].n, 1, __ATOMIC_RELAXED);
-		if (n == VPROF_FLOW_ENOUGH_SECTIONS + 1)
+		if (n == limit + 1)
 			flow_log(t,
 				 &(struct vprof_flow_record){
 					 .kind = VPROF_FLOW_ENOUGH, .a = caller, .b = flow_next_section() },
 				 1);
-		return n > VPROF_FLOW_ENOUGH_SECTIONS ? 0 : n;
+		return n > limit ? 0 : n;
 	}
 	return UINT32_MAX; /* of too many callers */
 }
@@ -114,7 +114,9 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	t->is_pointer_read = false;
 	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
 		t->n_recent_published = t->n_recent; /* under the lock it may be overwritten */
-	nth = count_of(t, caller);
+	nth = count_of(t, caller,
+		       flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE) ? VPROF_FLOW_ENOUGH_ATOMICS :
+									   VPROF_FLOW_ENOUGH_SECTIONS);
 	if (!nth) {
 		flow_watch_blind(t);
 		flow_watch_passed(t, 1);

@@ -193,7 +193,7 @@ STUB void vp_flow_lock_releasing(unsigned long long lock)
 		type old;                                                                                              \
 		HOOKS(publish((uintptr_t)p, bits / 8, 0, order, PC));                                                  \
 		old = __sync_fetch_and_##operation(p, v);                                                              \
-		HOOKS(observe((uintptr_t)p, bits / 8, 0, order, PC));                                                  \
+		HOOKS(observe((uintptr_t)p, bits / 8, VPROF_FLOW_NOT_TOLD, order, PC));                                \
 		return old;                                                                                            \
 	}
 
@@ -313,17 +313,21 @@ STUB __attribute__((used)) void vp_flow_asm(const uint64_t *saved)
 {
 	uint64_t what = saved[SAVED_WHAT], n = what & 0xff, kind = what >> 8 & 0xff, reg = what >> 16 & 0xff, value = 0;
 	const struct vprof_flow_hooks *hooks = vp_flow_hooks;
-	int is_after = saved[SAVED_AFTER] != 0;
+	int is_after = saved[SAVED_AFTER] != 0, is_told = 1;
 
 	if (kind == KIND_CMPXCHG && is_after)
 		value = saved[SAVED_RAX];
 	else if (reg < SAVED_REGISTERS && (kind == KIND_XCHG || kind == (is_after ? KIND_XADD : KIND_CMPXCHG)))
 		value = reg ? saved[reg] : saved[SAVED_RAX];
+	else
+		is_told = 0;
 	value &= n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
 	if (!is_after) {
 		hooks->publish(saved[SAVED_ADDRESS], n, value, __ATOMIC_SEQ_CST, saved[SAVED_PC]);
 		return;
 	}
+	if (!is_told)
+		value = VPROF_FLOW_NOT_TOLD;
 	hooks->observe(saved[SAVED_ADDRESS], n, value, __ATOMIC_SEQ_CST, saved[SAVED_PC]);
 	hooks->changed(saved[SAVED_ADDRESS]);
 }

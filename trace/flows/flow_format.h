@@ -55,6 +55,7 @@ struct vprof_flow_header {
 
 #define VPROF_FLOW_LOCKS 16u
 #define VPROF_FLOW_ENOUGH_SECTIONS 3000u /* of one process, with the same callers of the lock function */
+#define VPROF_FLOW_ENOUGH_ATOMICS 20000u /* likewise of atomic stores and loads: who waits by them tries often */
 #define VPROF_FLOW_ENOUGH_EVENTS 12000u	 /* delivered to one process */
 
 #define VPROF_FLOW_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
