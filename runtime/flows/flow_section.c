@@ -103,6 +103,7 @@ static uint32_t count_of(struct flow_thread *t, uint32_t caller, uint32_t limit)
 
 void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame)
 {
+	bool is_lock = !(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE));
 	uint32_t caller = caller_of(t, pc, frame), nth;
 
 	flow_watch_closed(t);
@@ -112,23 +113,21 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	if (t->is_pointer_read)
 		memset(t->pointers_read, 0, sizeof t->pointers_read);
 	t->is_pointer_read = false;
-	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
+	if (is_lock)
 		t->n_recent_published = t->n_recent; /* under the lock it may be overwritten */
-	nth = count_of(t, caller,
-		       flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE) ? VPROF_FLOW_ENOUGH_ATOMICS :
-									   VPROF_FLOW_ENOUGH_SECTIONS);
+	nth = count_of(t, caller, is_lock ? VPROF_FLOW_ENOUGH_SECTIONS : VPROF_FLOW_ENOUGH_ATOMICS);
 	if (!nth) {
-		flow_watch_blind(t);
+		flow_watch_blind(t); /* one less that is */
 		flow_watch_passed(t, 1);
 		return;
 	}
-	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
+	if (is_lock)
 		flow_watch_opened(t);
 	t->is_new = nth <= FLOW_NEW_SECTIONS;
 	flow_watch_recorded(t->is_new);
 	if (flow_has_missed(t)) {
 		flow_watch_forget(t);
-		if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
+		if (is_lock)
 			flow_watch_opened(t);
 	}
 	flags |= flow_watch_blind(t);
