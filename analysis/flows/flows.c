@@ -85,17 +85,22 @@ static int functions_have(const struct answer *a, size_t i, enum vprof_flow_verd
 
 /* What is rare at each pair may be enough in sum over the pairs of its functions; and a pair that is rare belongs to
  * what its functions do otherwise. What seems to be taken again and again may be one taking at two places, a load and
- * the exchange that follows it. Where pointers or copied ranges are a flow, the other ones' rare ones are of it. */
+ * the exchange that follows it. Where pointers or copied ranges are a flow, the other ones' rare ones are of it. So is
+ * a pair of which too few were looked at. */
 static void judge_rare(struct answer *a)
 {
 	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
+		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[i];
 		struct judged *rare = &a->judged[i];
+		int is_unwatched = rare->verdict == VPROF_FLOW_UNDECIDED &&
+				   !vprof_flow_is_watched(pair->n_flows, pair->n_blind) &&
+				   !vprof_flow_is_shared(pair->n_asked, pair->n_shared);
 		struct vprof_flow_pair sum;
 		int is_flow, is_sum_flow;
 
-		if (rare->verdict != VPROF_FLOW_FEW && rare->verdict != VPROF_FLOW_STATE)
+		if (rare->verdict != VPROF_FLOW_FEW && rare->verdict != VPROF_FLOW_STATE && !is_unwatched)
 			continue;
-		if (!a->pairs.pairs.v[i].n_flows)
+		if (!pair->n_flows)
 			continue;
 		sum = sum_of(a, i);
 		is_flow = functions_have(a, i, VPROF_FLOW_FLOW, 0);

@@ -82,10 +82,19 @@ static struct object *pop(void);
 static void give_back(struct object *o, unsigned i);
 static int is_as_constructed(const struct object *o);
 
+/* What the threads do in addition, of the i-th item. */
+#ifndef BEFORE_POP
+#define BEFORE_POP(i)
+#define AFTER_PUSH(i)
+#endif
+
 static void *consumer(void *arg)
 {
 	for (unsigned i = 1; i <= N_ITEMS; i++) {
-		struct object *o = pop();
+		struct object *o;
+
+		BEFORE_POP(i);
+		o = pop();
 
 		atomic_fetch_add(&sum, o->value);
 		give_back(o, i);
@@ -115,6 +124,7 @@ static inline int run(void)
 			abort();
 		o->value = i;
 		push(o);
+		AFTER_PUSH(i);
 	}
 	pthread_join(t, NULL);
 	truth("push", "pop", N_ITEMS);
