@@ -14,6 +14,7 @@
 #include "analysis/variance/variance_tree.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "tests/simulate/figures.h"
+#include "tests/simulate/known.h"
 #include "tests/simulate/schedule/hot.h"
 #include "tests/simulate/offsets.h"
 #include "tests/simulate/schedule/programs.h"
@@ -37,8 +38,6 @@ struct comparison {
 	uint64_t (*states)[TRUTH_STATES]; /* [n_states] of the tree's nodes, before the last interval */
 	size_t n_states, cap_states;
 	struct sampling_check *sampling;
-	struct figures *figures; /* of the intervals that vprof_analyze takes */
-	bool is_vague;		 /* the truth of one of these is unknown */
 };
 
 /* False: not printed, since there were enough. */
@@ -440,7 +439,6 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	const struct vprof_piece *pieces;
 	struct rows is, rows;
 	enum truth_loss loss;
-	bool is_taken;
 	size_t n;
 
 	c->instance = find_instance(c->w, found);
@@ -449,9 +447,6 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		return 0;
 	}
 	loss = truth_loss(c->w, c->instance);
-	is_taken = windows_contain(c->w, c->instance->begin) && found->name == records_hash("request") &&
-		   found->state == VPROF_INSTANCE_COMPLETE && !found->is_lossy;
-	c->is_vague |= is_taken && loss != TRUTH_NO_LOSS;
 	if (loss != TRUTH_NO_LOSS) {
 		if (found->state == VPROF_INSTANCE_COMPLETE && found->is_lossy)
 			COVER(c->w, LOSSY);
@@ -485,9 +480,6 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		compare_nodes(c);
 	}
 	sampling_add(c->sampling, &c->truth);
-	if (is_taken)
-		figures_add(c->figures, &c->truth, c->w->ns_per_tick);
-	c->is_vague |= is_taken && c->truth.is_unknowable;
 	remember_states(c);
 	free(is.v);
 	free(rows.v);
@@ -543,7 +535,7 @@ static void check_results(struct comparison *c, const struct vprof_results *r)
 }
 
 struct counts {
-	uint64_t n_complete, n_cut, n_restarted, n_lossy, n_outside;
+	uint64_t n_complete, n_cut, n_restarted, n_lossy, n_untold, n_outside;
 	long double outside_ns;
 };
 
@@ -558,7 +550,8 @@ static void count_world(struct counts *n, const struct world *w)
 				COVER(w, CUT_BEGIN);
 			continue;
 		}
-		n->n_lossy += i->is_complete && truth_loss(w, i) != TRUTH_NO_LOSS;
+		n->n_lossy += i->is_complete && windows_contain(w, i->begin) && truth_loss(w, i) == TRUTH_LOSSY;
+		n->n_untold += i->is_complete && windows_contain(w, i->begin) && truth_loss(w, i) == TRUTH_LOSS_UNTOLD;
 		if (i->is_complete && !windows_contain(w, i->begin)) {
 			n->n_outside++;
 			n->outside_ns += (long double)(i->end - i->begin) * w->ns_per_tick;
@@ -587,8 +580,9 @@ static void compare_counts(struct comparison *c, const struct vprof_results *r)
 		 fabsl(n.outside_ns / n.n_outside - r->outside_mean_ns) > FIGURES_ROUNDING * n.outside_ns)
 		differ(c, "their mean latency is %.17Lg, %.17g in the analysis", n.outside_ns / n.n_outside,
 		       r->outside_mean_ns);
-	if (has_gaps) { /* each was compared above */
-		if (r->n_complete <= n.n_complete && r->n_complete + n.n_lossy >= n.n_complete)
+	if (has_gaps) { /* each was compared above; those that lack records and do not tell may be left out or not */
+		n.n_complete -= n.n_lossy;
+		if (r->n_complete <= n.n_complete && r->n_complete + n.n_untold >= n.n_complete)
 			n.n_complete = r->n_complete;
 		n.n_restarted = r->n_restarted;
 		n.n_cut = 0;
@@ -600,7 +594,8 @@ static void compare_counts(struct comparison *c, const struct vprof_results *r)
 		       n.n_complete, n.n_restarted, n.n_cut, r->n_complete, r->n_restarted, r->n_cut);
 }
 
-static int compare_results(struct comparison *c, const char *const *dirs, struct vprof_error *err)
+static int analyze(struct vprof_results **r, const struct comparison *c, const char *const *dirs,
+		   struct vprof_error *err)
 {
 	const struct vprof_analyze_options o = { .trace_dir = dirs[0],
 						 .trace_dirs = dirs,
@@ -608,18 +603,54 @@ static int compare_results(struct comparison *c, const char *const *dirs, struct
 						 .plan = c->plan,
 						 .interval = "request",
 						 .min_intervals = 2 };
+
+	return vprof_analyze(r, &o, err);
+}
+
+/* Of the intervals whose figures are known, and of no others. */
+static void compare_figures(struct comparison *c, const struct vprof_results *r)
+{
+	struct figures *f = figures_new(c->plan, c->w->coverage);
+
+	for (size_t i = 0; i < c->n_worlds; i++)
+		known_add(f, c->worlds[i]);
+	if (r->n_complete != figures_count(f))
+		differ(c, "%zu intervals have figures that are known, the analysis has %" PRIu64, figures_count(f),
+		       r->n_complete);
+	else
+		figures_compare(f, r, say, c);
+	if (!figures_count(f))
+		COVER(c->w, EMPTY);
+	else if (c->n_worlds > 1)
+		COVER(c->w, SEVERAL_TRACES);
+	figures_free(f);
+}
+
+static int compare_results(struct comparison *c, const char *const *dirs, struct vprof_error *err)
+{
+	char known[SIM_TRACES][4300];
+	const char *known_dirs[SIM_TRACES];
 	struct vprof_results *r;
+	bool has_apart = false;
 
 	c->w = c->worlds[0];
 	c->instance = NULL;
-	if (vprof_analyze(&r, &o, err))
+	for (size_t i = 0; i < c->n_worlds; i++) {
+		snprintf(known[i], sizeof known[i], "%s/known", dirs[i]);
+		known_dirs[i] = known[i];
+		has_apart |= known_has_apart(c->worlds[i]);
+	}
+	if (analyze(&r, c, dirs, err))
 		return -1;
 	check_results(c, r);
 	compare_counts(c, r);
-	if (!c->is_vague)
-		figures_compare(c->figures, r, say, c);
-	if (!c->is_vague && c->n_worlds > 1)
-		COVER(c->w, SEVERAL_TRACES);
+	if (has_apart) {
+		vprof_results_free(r);
+		if (analyze(&r, c, known_dirs, err))
+			return -1;
+		check_results(c, r);
+	}
+	compare_figures(c, r);
 	vprof_results_free(r);
 	return 0;
 }
@@ -636,10 +667,8 @@ static int compare_trace(struct comparison *c, const char *dir, struct vprof_err
 	    vprof_edges_new(&c->edges, c->timeline, c->intervals, err) || vprof_path_new(&c->path, c->edges, err) ||
 	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))
 		ret = -1;
-	if (!ret) {
-		truth_prepare(c->w);
+	if (!ret)
 		compare_waits(c);
-	}
 	for (size_t i = 0; !ret && i < c->intervals->instances.n; i++)
 		ret = compare_instance(c, (uint32_t)i);
 	c->instance = NULL;
@@ -669,7 +698,6 @@ unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, si
 	struct vprof_error err = { "not enough memory" };
 	int ret = 0;
 
-	c.figures = figures_new(plan, worlds[0]->coverage);
 	for (size_t i = 0; i < n && !ret; i++) {
 		c.w = worlds[i];
 		c.instance = NULL;
@@ -678,7 +706,6 @@ unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, si
 	if (ret || compare_results(&c, dirs, &err))
 		differ(&c, "%s", err.message);
 	truth_release(&c.truth);
-	figures_free(c.figures);
 	free(c.states);
 	return c.n_differences;
 }
