@@ -10,7 +10,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/paths/critical_path.h"
-#include "analysis/variance/tree_fill.h"
+#include "analysis/variance/tree_part.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "tests/simulate/figures.h"
@@ -19,6 +19,7 @@
 #include "tests/simulate/offsets.h"
 #include "tests/simulate/schedule/programs.h"
 
+#define PART_CALLS_BYTES ((size_t)1 << 20)
 #define TOLD_MAX 3 /* differences printed per schedule, unless --verbose */
 
 struct comparison {
@@ -32,6 +33,8 @@ struct comparison {
 	struct vprof_edges *edges;
 	struct vprof_path *path;
 	struct vprof_tree *tree;
+	struct vprof_tree_source source; /* of part, which takes one interval after the other */
+	struct vprof_tree_part *part;
 	struct truth truth;
 	const struct sim_instance *instance;
 	unsigned n_differences;
@@ -262,7 +265,7 @@ static void print_node(const struct comparison *c, size_t node)
 
 static void print_found(const struct comparison *c, uint32_t node)
 {
-	const struct vprof_tree_node *n = &vprof_tree_first_part(c->tree)->nodes.v[node];
+	const struct vprof_tree_node *n = &c->part->nodes.v[node];
 
 	if (!node) {
 		fputs("  ", stderr);
@@ -282,7 +285,7 @@ static void print_found(const struct comparison *c, uint32_t node)
 static void compare_states(struct comparison *c, uint32_t node, size_t at)
 {
 	static const uint64_t none[TRUTH_STATES];
-	const struct vprof_tree_node *n = &vprof_tree_first_part(c->tree)->nodes.v[node];
+	const struct vprof_tree_node *n = &c->part->nodes.v[node];
 	const struct truth_node *is = &c->truth.nodes[at];
 	const uint64_t *before = node < c->n_states ? c->states[node] : none;
 	uint64_t off = n->blocked_ticks - before[TRUTH_SUSPENDED], kernel = n->kernel_ticks - before[TRUTH_KERNEL];
@@ -304,7 +307,7 @@ static void compare_states(struct comparison *c, uint32_t node, size_t at)
 
 static void remember_states(struct comparison *c)
 {
-	const struct vprof_tree_part *tree = vprof_tree_first_part(c->tree);
+	const struct vprof_tree_part *tree = c->part;
 
 	for (size_t i = 0; i < tree->nodes.n; i++) {
 		const struct vprof_tree_node *n = &tree->nodes.v[i];
@@ -322,7 +325,7 @@ static void remember_states(struct comparison *c)
 /* The last interval of the tree, node by node. */
 static void compare_nodes(struct comparison *c)
 {
-	const struct vprof_tree_part *tree = vprof_tree_first_part(c->tree);
+	const struct vprof_tree_part *tree = c->part;
 	struct truth *t = &c->truth;
 	size_t *as = calloc(tree->nodes.n, sizeof *as); /* truth node + 1 */
 	int64_t *sums = calloc(t->n_nodes, sizeof *sums);
@@ -466,7 +469,7 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	}
 	if (found->end != c->instance->end)
 		differ(c, "it ended at %" PRIu64 ", not at %" PRIu64, c->instance->end, found->end);
-	if (vprof_path_walk(c->path, index, &pieces, &n) || vprof_tree_add(c->tree, pieces, n))
+	if (vprof_path_walk(c->path, index, &pieces, &n) || vprof_tree_part_add(c->part, pieces, n))
 		return -1;
 	truth_find(&c->truth, c->w, c->instance);
 	is = true_rows(&c->truth);
@@ -655,6 +658,16 @@ static int compare_results(struct comparison *c, const char *const *dirs, struct
 	return 0;
 }
 
+static int open_part(struct comparison *c)
+{
+	c->source = (struct vprof_tree_source){ .timeline = c->timeline, .ratio = 1 };
+	c->source.canonical = calloc(c->timeline->n_names + 1, sizeof *c->source.canonical);
+	for (size_t i = 0; c->source.canonical && i < c->timeline->n_names; i++)
+		c->source.canonical[i] = (uint32_t)i;
+	c->part = c->source.canonical ? vprof_tree_part_new(c->tree, &c->source, PART_CALLS_BYTES) : NULL;
+	return c->part ? 0 : -1;
+}
+
 static int compare_trace(struct comparison *c, const char *dir, struct vprof_error *err)
 {
 	struct vprof_wake_counts counts;
@@ -665,7 +678,7 @@ static int compare_trace(struct comparison *c, const char *dir, struct vprof_err
 	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, 1, NULL, NULL, err) ||
 	    vprof_wakes_match(c->timeline, &counts, err) || vprof_intervals_build(&c->intervals, c->timeline, err) ||
 	    vprof_edges_new(&c->edges, c->timeline, c->intervals, err) || vprof_path_new(&c->path, c->edges, err) ||
-	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))
+	    vprof_tree_new(&c->tree, c->timeline, c->plan, err) || open_part(c))
 		ret = -1;
 	if (!ret)
 		compare_waits(c);
@@ -676,12 +689,16 @@ static int compare_trace(struct comparison *c, const char *dir, struct vprof_err
 		snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir);
 		ret = offsets_compare(c->w, with_offsets, c->timeline, c->intervals, c->path, say, c, err);
 	}
+	vprof_tree_part_free(c->part);
+	free(c->source.canonical);
 	vprof_tree_free(c->tree);
 	vprof_path_free(c->path);
 	vprof_edges_free(c->edges);
 	vprof_intervals_free(c->intervals);
 	vprof_timeline_free(c->timeline);
 	vprof_trace_free(c->trace);
+	c->part = NULL;
+	c->source.canonical = NULL;
 	c->tree = NULL;
 	c->path = NULL;
 	c->edges = NULL;
