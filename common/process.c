@@ -99,11 +99,6 @@ static int group_reserve(void)
 	return -1;
 }
 
-int vprof_process_interrupted(void)
-{
-	return atomic_load(&interrupted);
-}
-
 static char **environment_with(const char *const *extra)
 {
 	size_t n = 0, m = 0, kept = 0;

@@ -3,8 +3,8 @@
  *
  * Every child leads its own process group, with /dev/null as standard input. When the calling process gets SIGINT,
  * SIGTERM or SIGHUP meanwhile, all running groups get SIGTERM (SIGKILL two seconds later), and vprof_process_run
- * returns FAILED ("interrupted"), so that callers clean up behind themselves; the signal itself is not passed on:
- * see vprof_process_interrupted. Safe to call from several threads at once.
+ * returns FAILED ("interrupted", and by what), so that callers clean up behind themselves; the signal itself is not
+ * passed on. Safe to call from several threads at once.
  */
 #ifndef VPROF_PROCESS_H
 #define VPROF_PROCESS_H
@@ -38,9 +38,6 @@ int vprof_process_run(const struct vprof_process *p, struct vprof_process_result
 
 /* "exit status 2" or "killed by signal 11 (Segmentation fault)". */
 void vprof_process_describe(const struct vprof_process_result *result, char *text, size_t size);
-
-/* The signal that interrupted a child of ours since the program's start, or 0. */
-int vprof_process_interrupted(void);
 
 /* The program's absolute path as execvp would find it, on the heap; NULL when it is not in PATH. */
 char *vprof_process_find(const char *program);

@@ -256,17 +256,6 @@ void vprof_kernel_tables_release(struct vprof_kernel_tables *t)
 	vprof_arena_release(&t->texts);
 }
 
-const struct vprof_kernel_device *vprof_kernel_device_find(const struct vprof_kernel_tables *t, enum vp_source source,
-							   uint32_t number)
-{
-	uint64_t key = device_key(source, number);
-	size_t at = VPROF_BISECT(t->devices.n, i, device_key(t->devices.v[i].source, t->devices.v[i].number) < key);
-
-	return at < t->devices.n && device_key(t->devices.v[at].source, t->devices.v[at].number) == key ?
-		       &t->devices.v[at] :
-		       NULL;
-}
-
 const struct vprof_kernel_symbol *vprof_kernel_symbol_find(const struct vprof_kernel_tables *t, uint64_t address)
 {
 	size_t at = VPROF_BISECT(t->symbols.n, i, t->symbols.v[i].address < address);

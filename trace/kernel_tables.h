@@ -65,8 +65,6 @@ int vprof_kernel_tables_read(struct vprof_kernel_tables *t, const struct vprof_t
 void vprof_kernel_tables_release(struct vprof_kernel_tables *t);
 
 /* NULL: not known. O(log n). */
-const struct vprof_kernel_device *vprof_kernel_device_find(const struct vprof_kernel_tables *t, enum vp_source source,
-							   uint32_t number);
 const struct vprof_kernel_symbol *vprof_kernel_symbol_find(const struct vprof_kernel_tables *t, uint64_t address);
 const struct vprof_kernel_stack *vprof_kernel_stack_find(const struct vprof_kernel_tables *t, uint32_t id);
 const struct vprof_kernel_module *vprof_kernel_module_find(const struct vprof_kernel_process *p, uint64_t address);

@@ -66,17 +66,6 @@ uint32_t vprof_context_path(struct vprof_context_tree *tree, const struct vprof_
 	return tree->nodes.v[node].path = (uint32_t)tree->paths.n - 1;
 }
 
-uint32_t vprof_context_functions(const struct vprof_context_tree *tree, uint32_t path, uint32_t *functions,
-				 uint32_t most)
-{
-	uint32_t node = tree->paths.v[path], n = tree->nodes.v[node].depth + 1;
-
-	for (uint32_t i = n; i-- > 0; node = tree->nodes.v[node].parent)
-		if (i < most)
-			functions[i] = tree->nodes.v[node].function;
-	return n;
-}
-
 int vprof_context_tree_build(struct vprof_context_tree *tree, const struct vprof_latency_history *h, uint32_t *nodes,
 			     uint32_t *paths)
 {

@@ -42,10 +42,6 @@ uint32_t vprof_context_child(struct vprof_context_tree *tree, uint32_t node, uin
 uint32_t vprof_context_path(struct vprof_context_tree *tree, const struct vprof_latency_frame *frames, uint32_t n,
 			    uint32_t *nodes);
 
-/* IDToPath: how many functions a path has, and at most `most` of them, outermost first. */
-uint32_t vprof_context_functions(const struct vprof_context_tree *tree, uint32_t path, uint32_t *functions,
-				 uint32_t most);
-
 /* All stacks of a history: nodes[n frames of the history] receives the node of each frame, paths[n stacks] their paths.
  * OK or NOMEM. O(frames). */
 int vprof_context_tree_build(struct vprof_context_tree *tree, const struct vprof_latency_history *h, uint32_t *nodes,

@@ -447,35 +447,3 @@ void vprof_latency_ranking_release(struct vprof_latency_ranking *r)
 	VPROF_ARRAY_RELEASE(&r->nodes);
 	VPROF_ARRAY_RELEASE(&r->parts);
 }
-
-static int is_named(const struct vprof_paired_tree *t, uint32_t node, const char *name)
-{
-	return !strcmp(t->functions.v[t->nodes.v[node].function]->name, name);
-}
-
-size_t vprof_latency_p_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, const char *name)
-{
-	for (size_t i = 0; i < r->paths.n; i++)
-		for (size_t k = 0; k < r->paths.v[i].n_nodes; k++)
-			if (is_named(t, r->nodes.v[r->paths.v[i].first_node + k].node, name))
-				return i + 1;
-	return 0;
-}
-
-size_t vprof_latency_f_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, size_t path,
-			   const char *name)
-{
-	const struct vprof_ranked_path *p = &r->paths.v[path];
-	const struct vprof_ranked_node *nodes = r->nodes.v + p->first_node;
-	size_t costliest = 0, nearest = SIZE_MAX;
-
-	for (size_t i = 0; i < p->n_nodes; i++)
-		costliest = nodes[i].rank == 1 ? i : costliest;
-	for (size_t i = 0; i < p->n_nodes; i++) {
-		size_t distance = i > costliest ? i - costliest : costliest - i;
-
-		if (is_named(t, nodes[i].node, name) && distance < nearest)
-			nearest = distance;
-	}
-	return nearest;
-}

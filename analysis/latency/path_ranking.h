@@ -68,12 +68,4 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 		       const struct vprof_latency_units *units, size_t most, struct vprof_error *err);
 void vprof_latency_ranking_release(struct vprof_latency_ranking *ranking);
 
-/* The paper's p_min: the rank, from 1, of the first path on which a function of this name is; 0: it is on none. */
-size_t vprof_latency_p_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, const char *name);
-
-/* The paper's f_min: how many calls lie between the costliest context of a path and the nearest of this function on it;
- * SIZE_MAX: it is not on it. */
-size_t vprof_latency_f_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, size_t path,
-			   const char *name);
-
 #endif

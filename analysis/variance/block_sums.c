@@ -500,7 +500,8 @@ struct vprof_quantity_figures vprof_quantity_figures(const struct vprof_quantity
 						     double latency_deviation, double latency_square)
 {
 	double total = latency_square - latency_deviation * latency_deviation / n;
-	double own = t->square - t->deviation * t->deviation / n;
+	/* an interval's mean noise comes off the variance, which is of n - 1 (vprof_quantities_covariances) */
+	double own = t->square - t->deviation * t->deviation / n - t->noise * (n - 1) / n;
 	double with = t->with_latency - t->deviation * latency_deviation / n;
 
 	if (!(total > 0))

@@ -184,9 +184,9 @@ struct vprof_quantity_total vprof_quantity_total(const struct vprof_quantity_sum
 	double absent = n - s->n_present;
 
 	return (struct vprof_quantity_total){ .deviation = s->residual - absent * mean,
-					      .square = s->squares + absent * mean * mean - s->noise,
-					      .with_latency =
-						      s->with_latency - mean * (latency_residual - s->latency) };
+					      .square = s->squares + absent * mean * mean,
+					      .with_latency = s->with_latency - mean * (latency_residual - s->latency),
+					      .noise = s->noise };
 }
 
 /* Sums over intervals, of doubles only, so that they are joined as such (moments.h says what they are). */

@@ -67,7 +67,7 @@ void vprof_quantities_add_noise(const struct vprof_quantities *q, const struct v
 
 /* All n intervals' sums, absent ones included. */
 struct vprof_quantity_total {
-	double deviation, square, with_latency; /* square: less the noise */
+	double deviation, square, with_latency, noise;
 };
 /* latency_residual: sum of dt over these intervals. */
 struct vprof_quantity_total vprof_quantity_total(const struct vprof_quantity_sum *sum, double mean, double n,

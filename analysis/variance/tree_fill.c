@@ -34,7 +34,7 @@ struct vprof_tree_taken {
 	VPROF_ARRAY(struct source *) sources; /* in the order of their intervals */
 	struct vprof_tree_part **parts;
 	size_t n_parts;
-	/* in the order of intervals; none: all are of the first part, in its order */
+	/* in the order of intervals */
 	VPROF_ARRAY(struct batch) batches;
 };
 
@@ -142,25 +142,10 @@ static int make_part(const struct vprof_tree *tree, const struct source *source,
 	return *part ? 0 : VPROF_ERR_NOMEM;
 }
 
-int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces)
-{
-	struct vprof_tree_taken *t = tree->taken;
-
-	if (!t->n_parts && (add_parts(t, 1) || make_part(tree, t->sources.v[0], &t->parts[0], 1)))
-		return VPROF_ERR_NOMEM;
-	t->sources.v[0]->n = ++tree->n_intervals;
-	return vprof_tree_part_add(t->parts[0], pieces, n_pieces);
-}
-
 struct vprof_tree_part *const *vprof_tree_parts(const struct vprof_tree *tree, size_t *n)
 {
 	*n = tree->taken->n_parts;
 	return tree->taken->parts;
-}
-
-const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tree)
-{
-	return tree->taken->n_parts ? tree->taken->parts[0] : NULL;
 }
 
 /* of one source */
@@ -332,7 +317,7 @@ const struct vprof_tree_part *vprof_tree_part_of(const struct vprof_tree *tree, 
 	for (size_t n = 1; i >= s->first + s->n && n < t->sources.n; n++)
 		s = t->sources.v[n];
 	i -= s->first;
-	b = t->batches.n ? &t->batches.v[s->first_batch + i / s->batch_size] : NULL;
-	*k = b ? (size_t)b->first + i % s->batch_size : i;
-	return t->parts[b ? b->part : 0];
+	b = &t->batches.v[s->first_batch + i / s->batch_size];
+	*k = (size_t)b->first + i % s->batch_size;
+	return t->parts[b->part];
 }

@@ -2,7 +2,7 @@
 /* What a variance tree's intervals were taken from and by whom: sources, the parts that threads filled, and which part
  * took which interval.
  *
- * vprof_tree_add(), vprof_tree_add_source() and vprof_tree_fill() of variance_tree.h are here, too. Afterwards parts
+ * vprof_tree_add_source() of variance_tree.h is here, too. Afterwards parts
  * are read, joined and arranged (variance_tree.c).
  */
 #ifndef VPROF_TREE_FILL_H
@@ -20,9 +20,6 @@ void vprof_tree_taken_free(struct vprof_tree_taken *taken);
  * again. */
 struct vprof_tree_part *const *vprof_tree_parts(const struct vprof_tree *tree, size_t *n);
 
-/* The one that vprof_tree_add fills; NULL before its first interval. */
-const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tree);
-
 /* Interval i, one of this rank's, is the *k-th of the part. */
 const struct vprof_tree_part *vprof_tree_part_of(const struct vprof_tree *tree, size_t i, size_t *k);
 
@@ -33,7 +30,7 @@ struct vprof_tree_intervals {		 /* of one source */
 };
 
 /* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each
- * CPU); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
+ * CPU); what comes out does not depend on their number. OK or NOMEM. */
 int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
 		    void (*progress)(void *arg, double done), void *arg);
 

@@ -24,9 +24,6 @@ int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timelin
 		   struct vprof_error *err);
 void vprof_tree_free(struct vprof_tree *tree);
 
-/* Adds one interval: pieces of vprof_path_walk. OK or NOMEM. */
-int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces);
-
 /* One more trace after that of vprof_tree_new, of the same plan: its clock may be another. OK or NOMEM. */
 int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *timeline);
 

@@ -195,13 +195,6 @@ void vprof_resident_free(struct vprof_resident *r)
 	free(r);
 }
 
-const struct vprof_resident_probe *vprof_resident_probe(const struct vprof_resident *r, uint32_t code)
-{
-	size_t i = VPROF_BISECT(r->n_probes, i, r->probes[i].code < code);
-
-	return i < r->n_probes && r->probes[i].code == code ? &r->probes[i] : NULL;
-}
-
 char *vprof_resident_path(const char *vprof_dir)
 {
 	return vprof_path_join(vprof_dir, "live/resident.json");

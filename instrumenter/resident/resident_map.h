@@ -47,7 +47,6 @@ struct vprof_resident {
 /* MISSING: there is no resident build. CORRUPT, NOMEM. */
 int vprof_resident_read(struct vprof_resident **out, const char *path, struct vprof_error *err);
 void vprof_resident_free(struct vprof_resident *r);
-const struct vprof_resident_probe *vprof_resident_probe(const struct vprof_resident *r, uint32_t code); /* or NULL */
 
 /* Where it lies in .vprof: heap string, or NULL without memory. */
 char *vprof_resident_path(const char *vprof_dir);

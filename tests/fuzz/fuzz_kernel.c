@@ -68,9 +68,12 @@ static void check_event(const struct vprof_kernel_event *e)
 
 static void check_tables(const struct vprof_kernel_tables *t)
 {
-	for (size_t i = 0; i < t->devices.n; i++)
-		if (!vprof_kernel_device_find(t, t->devices.v[i].source, t->devices.v[i].number))
+	for (size_t i = 1; i < t->devices.n; i++) {
+		const struct vprof_kernel_device *d = &t->devices.v[i];
+
+		if (d[-1].source > d->source || (d[-1].source == d->source && d[-1].number > d->number))
 			abort();
+	}
 	for (size_t i = 0; i < t->symbols.n; i++)
 		if (!vprof_kernel_symbol_find(t, t->symbols.v[i].address) ||
 		    strlen(t->symbols.v[i].name) > VP_STRING_MAX)

@@ -35,6 +35,17 @@ static void build(const char *history, int n_threads)
 	assert_int_equal(vprof_annotated_tree_build(&tree, &text.history, n_threads, NULL), 0);
 }
 
+/* IDToPath: how many functions a path has, and at most `most` of them, outermost first. */
+static uint32_t functions_of(const struct vprof_context_tree *tree, uint32_t path, uint32_t *functions, uint32_t most)
+{
+	uint32_t node = tree->paths.v[path], n = tree->nodes.v[node].depth + 1;
+
+	for (uint32_t i = n; i-- > 0; node = tree->nodes.v[node].parent)
+		if (i < most)
+			functions[i] = tree->nodes.v[node].function;
+	return n;
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -154,13 +165,13 @@ static void test_path_index(void **state)
 		const struct vprof_latency_stack *s = &text.history.stacks.v[path];
 
 		assert_int_equal(tree.paths[path], path);
-		assert_int_equal(vprof_context_functions(&tree.tree, path, functions, 3), s->n);
+		assert_int_equal(functions_of(&tree.tree, path, functions, 3), s->n);
 		for (uint32_t d = 0; d < s->n; d++)
 			assert_int_equal(functions[d], text.history.frames.v[s->first + d].function);
 		assert_int_equal(vprof_context_path(&tree.tree, text.history.frames.v + s->first, s->n, NULL), path);
 	}
 	assert_int_equal(tree.tree.nodes.n, 6);
-	assert_int_equal(vprof_context_functions(&tree.tree, 0, functions, 2), 3); /* says how many there are */
+	assert_int_equal(functions_of(&tree.tree, 0, functions, 2), 3); /* says how many there are */
 }
 
 static const struct vprof_latency_context *context(const char *function, const char *caller)

@@ -32,6 +32,41 @@ struct runs {
 	struct vprof_latency_ranking ranking;
 };
 
+static int is_named(const struct vprof_paired_tree *t, uint32_t node, const char *name)
+{
+	return !strcmp(t->functions.v[t->nodes.v[node].function]->name, name);
+}
+
+/* The paper's p_min: the rank, from 1, of the first path on which a function of this name is; 0: it is on none. */
+static size_t p_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, const char *name)
+{
+	for (size_t i = 0; i < r->paths.n; i++)
+		for (size_t k = 0; k < r->paths.v[i].n_nodes; k++)
+			if (is_named(t, r->nodes.v[r->paths.v[i].first_node + k].node, name))
+				return i + 1;
+	return 0;
+}
+
+/* The paper's f_min: how many calls lie between the costliest context of a path and the nearest of this function on it;
+ * SIZE_MAX: it is not on it. */
+static size_t f_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, size_t path,
+		    const char *name)
+{
+	const struct vprof_ranked_path *p = &r->paths.v[path];
+	const struct vprof_ranked_node *nodes = r->nodes.v + p->first_node;
+	size_t costliest = 0, nearest = SIZE_MAX;
+
+	for (size_t i = 0; i < p->n_nodes; i++)
+		costliest = nodes[i].rank == 1 ? i : costliest;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		size_t distance = i > costliest ? i - costliest : costliest - i;
+
+		if (is_named(t, nodes[i].node, name) && distance < nearest)
+			nearest = distance;
+	}
+	return nearest;
+}
+
 static int has_three_windows; /* new: its last run's stacks are of three windows that have no time between them */
 
 static int is_c_library; /* poll waits for work, but where resolve calls it: both are of one library */
@@ -189,12 +224,12 @@ static void test_difference(void **state)
 	assert_int_equal(p[0].n_nodes, 3);
 	assert_int_equal(r.ranking.nodes.v[p[0].first_node + 2].rank, 1);
 	assert_int_equal(r.ranking.nodes.v[p[0].first_node].rank, 2);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "lookup"), 1);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "retry"), 2);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "send"), 0);
-	assert_int_equal(vprof_latency_f_min(&r.ranking, &r.pair, 0, "lookup"), 0);
-	assert_int_equal(vprof_latency_f_min(&r.ranking, &r.pair, 0, "main"), 2);
-	assert_true(vprof_latency_f_min(&r.ranking, &r.pair, 0, "retry") == SIZE_MAX);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "lookup"), 1);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "retry"), 2);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "send"), 0);
+	assert_int_equal(f_min(&r.ranking, &r.pair, 0, "lookup"), 0);
+	assert_int_equal(f_min(&r.ranking, &r.pair, 0, "main"), 2);
+	assert_true(f_min(&r.ranking, &r.pair, 0, "retry") == SIZE_MAX);
 	release(&r);
 }
 
@@ -329,7 +364,7 @@ static void test_many_small(void **state)
 	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_CHANGED);
 	assert_string_equal(end_of(&r, 1), "send");
 	assert_true(r.ranking.paths.v[1].cost == 32 * 10);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "match"), 1);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "match"), 1);
 	assert_int_equal(r.ranking.paths.n, 2); /* each part is told of with match */
 	release(&r);
 }
@@ -389,8 +424,8 @@ static void test_idle_varies_with_load(void **state)
 		assert_int_equal(changed(&r, "wait"), 0);
 		assert_int_equal(changed(&r, "take"), 0);
 		assert_int_equal(changed(&r, "poll"), 0);
-		assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 0);
-		assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "wait"), 0);
+		assert_int_equal(p_min(&r.ranking, &r.pair, "poll"), 0);
+		assert_int_equal(p_min(&r.ranking, &r.pair, "wait"), 0);
 		assert_int_equal(changed(&r, "compute"), waits[i][1] < waits[i][0]);
 		release(&r);
 	}
@@ -465,7 +500,7 @@ static void test_resolver(void **state)
 	rank(&r, base, new, 1, 1);
 	is_c_library = 0;
 	assert_int_equal(r.ranking.paths.n, 1);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "resolve"), 1);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "resolve"), 1);
 	assert_true(r.ranking.paths.v[0].cost == 400 && r.ranking.total[0] == 100);
 	release(&r);
 }
@@ -486,7 +521,7 @@ static void test_missing_switch(void **state)
 
 	(void)state;
 	rank(&r, base, new, 1, 1);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 0);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "poll"), 0);
 	assert_true(r.ranking.total[0] == 1000 && r.ranking.total[1] == 1000);
 	release(&r);
 	/* ... but it may have been one: with 20 in poll besides, the 500 are in the upper bound alone */
@@ -497,7 +532,7 @@ static void test_missing_switch(void **state)
 	     "thread writer 0 1000\nevent 0 main:2 poll:1\nevent 20 main:2 poll:1 ; held\n"
 	     "event 500 main:2 poll:1 ; held off\nevent 500 main:2 poll:1 ; new\nevent 1000 main:2 poll:1 ; held unpaired\n",
 	     1, 1);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 1);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "poll"), 1);
 	assert_true(r.ranking.paths.v[0].cost == 20);
 	assert_true(r.ranking.paths.v[0].low == 20 && r.ranking.paths.v[0].high == 520);
 	release(&r);
@@ -523,7 +558,7 @@ static void test_error_of_busy_time(void **state)
 						 t, i && t == 800 ? "" : " off");
 	}
 	rank(&r, base, new, 1, 1);
-	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 1);
+	assert_int_equal(p_min(&r.ranking, &r.pair, "poll"), 1);
 	assert_true(r.ranking.paths.v[0].cost == 100);
 	assert_true(r.ranking.paths.v[0].error > 90);
 	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_VARIES);

@@ -10,14 +10,16 @@
 
 #include "analysis/analyze.h"
 #include "analysis/paths/critical_path.h"
-#include "analysis/variance/tree_fill.h"
+#include "analysis/variance/tree_part.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "tests/simulate/figures.h"
+#include "tests/simulate/known.h"
 #include "tests/simulate/schedule/hot.h"
 #include "tests/simulate/offsets.h"
 #include "tests/simulate/schedule/programs.h"
 
+#define PART_CALLS_BYTES ((size_t)1 << 20)
 #define TOLD_MAX 3 /* differences printed per schedule, unless --verbose */
 
 struct comparison {
@@ -31,14 +33,14 @@ struct comparison {
 	struct vprof_edges *edges;
 	struct vprof_path *path;
 	struct vprof_tree *tree;
+	struct vprof_tree_source source; /* of part, which takes one interval after the other */
+	struct vprof_tree_part *part;
 	struct truth truth;
 	const struct sim_instance *instance;
 	unsigned n_differences;
 	uint64_t (*states)[TRUTH_STATES]; /* [n_states] of the tree's nodes, before the last interval */
 	size_t n_states, cap_states;
 	struct sampling_check *sampling;
-	struct figures *figures; /* of the intervals that vprof_analyze takes */
-	bool is_vague;		 /* the truth of one of these is unknown */
 };
 
 /* False: not printed, since there were enough. */
@@ -263,7 +265,7 @@ static void print_node(const struct comparison *c, size_t node)
 
 static void print_found(const struct comparison *c, uint32_t node)
 {
-	const struct vprof_tree_node *n = &vprof_tree_first_part(c->tree)->nodes.v[node];
+	const struct vprof_tree_node *n = &c->part->nodes.v[node];
 
 	if (!node) {
 		fputs("  ", stderr);
@@ -283,7 +285,7 @@ static void print_found(const struct comparison *c, uint32_t node)
 static void compare_states(struct comparison *c, uint32_t node, size_t at)
 {
 	static const uint64_t none[TRUTH_STATES];
-	const struct vprof_tree_node *n = &vprof_tree_first_part(c->tree)->nodes.v[node];
+	const struct vprof_tree_node *n = &c->part->nodes.v[node];
 	const struct truth_node *is = &c->truth.nodes[at];
 	const uint64_t *before = node < c->n_states ? c->states[node] : none;
 	uint64_t off = n->blocked_ticks - before[TRUTH_SUSPENDED], kernel = n->kernel_ticks - before[TRUTH_KERNEL];
@@ -305,7 +307,7 @@ static void compare_states(struct comparison *c, uint32_t node, size_t at)
 
 static void remember_states(struct comparison *c)
 {
-	const struct vprof_tree_part *tree = vprof_tree_first_part(c->tree);
+	const struct vprof_tree_part *tree = c->part;
 
 	for (size_t i = 0; i < tree->nodes.n; i++) {
 		const struct vprof_tree_node *n = &tree->nodes.v[i];
@@ -323,7 +325,7 @@ static void remember_states(struct comparison *c)
 /* The last interval of the tree, node by node. */
 static void compare_nodes(struct comparison *c)
 {
-	const struct vprof_tree_part *tree = vprof_tree_first_part(c->tree);
+	const struct vprof_tree_part *tree = c->part;
 	struct truth *t = &c->truth;
 	size_t *as = calloc(tree->nodes.n, sizeof *as); /* truth node + 1 */
 	int64_t *sums = calloc(t->n_nodes, sizeof *sums);
@@ -440,7 +442,6 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	const struct vprof_piece *pieces;
 	struct rows is, rows;
 	enum truth_loss loss;
-	bool is_taken;
 	size_t n;
 
 	c->instance = find_instance(c->w, found);
@@ -449,9 +450,6 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		return 0;
 	}
 	loss = truth_loss(c->w, c->instance);
-	is_taken = windows_contain(c->w, c->instance->begin) && found->name == records_hash("request") &&
-		   found->state == VPROF_INSTANCE_COMPLETE && !found->is_lossy;
-	c->is_vague |= is_taken && loss != TRUTH_NO_LOSS;
 	if (loss != TRUTH_NO_LOSS) {
 		if (found->state == VPROF_INSTANCE_COMPLETE && found->is_lossy)
 			COVER(c->w, LOSSY);
@@ -471,7 +469,7 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	}
 	if (found->end != c->instance->end)
 		differ(c, "it ended at %" PRIu64 ", not at %" PRIu64, c->instance->end, found->end);
-	if (vprof_path_walk(c->path, index, &pieces, &n) || vprof_tree_add(c->tree, pieces, n))
+	if (vprof_path_walk(c->path, index, &pieces, &n) || vprof_tree_part_add(c->part, pieces, n))
 		return -1;
 	truth_find(&c->truth, c->w, c->instance);
 	is = true_rows(&c->truth);
@@ -485,9 +483,6 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		compare_nodes(c);
 	}
 	sampling_add(c->sampling, &c->truth);
-	if (is_taken)
-		figures_add(c->figures, &c->truth, c->w->ns_per_tick);
-	c->is_vague |= is_taken && c->truth.is_unknowable;
 	remember_states(c);
 	free(is.v);
 	free(rows.v);
@@ -543,7 +538,7 @@ static void check_results(struct comparison *c, const struct vprof_results *r)
 }
 
 struct counts {
-	uint64_t n_complete, n_cut, n_restarted, n_lossy, n_outside;
+	uint64_t n_complete, n_cut, n_restarted, n_lossy, n_untold, n_outside;
 	long double outside_ns;
 };
 
@@ -558,7 +553,8 @@ static void count_world(struct counts *n, const struct world *w)
 				COVER(w, CUT_BEGIN);
 			continue;
 		}
-		n->n_lossy += i->is_complete && truth_loss(w, i) != TRUTH_NO_LOSS;
+		n->n_lossy += i->is_complete && windows_contain(w, i->begin) && truth_loss(w, i) == TRUTH_LOSSY;
+		n->n_untold += i->is_complete && windows_contain(w, i->begin) && truth_loss(w, i) == TRUTH_LOSS_UNTOLD;
 		if (i->is_complete && !windows_contain(w, i->begin)) {
 			n->n_outside++;
 			n->outside_ns += (long double)(i->end - i->begin) * w->ns_per_tick;
@@ -587,8 +583,9 @@ static void compare_counts(struct comparison *c, const struct vprof_results *r)
 		 fabsl(n.outside_ns / n.n_outside - r->outside_mean_ns) > FIGURES_ROUNDING * n.outside_ns)
 		differ(c, "their mean latency is %.17Lg, %.17g in the analysis", n.outside_ns / n.n_outside,
 		       r->outside_mean_ns);
-	if (has_gaps) { /* each was compared above */
-		if (r->n_complete <= n.n_complete && r->n_complete + n.n_lossy >= n.n_complete)
+	if (has_gaps) { /* each was compared above; those that lack records and do not tell may be left out or not */
+		n.n_complete -= n.n_lossy;
+		if (r->n_complete <= n.n_complete && r->n_complete + n.n_untold >= n.n_complete)
 			n.n_complete = r->n_complete;
 		n.n_restarted = r->n_restarted;
 		n.n_cut = 0;
@@ -600,7 +597,8 @@ static void compare_counts(struct comparison *c, const struct vprof_results *r)
 		       n.n_complete, n.n_restarted, n.n_cut, r->n_complete, r->n_restarted, r->n_cut);
 }
 
-static int compare_results(struct comparison *c, const char *const *dirs, struct vprof_error *err)
+static int analyze(struct vprof_results **r, const struct comparison *c, const char *const *dirs,
+		   struct vprof_error *err)
 {
 	const struct vprof_analyze_options o = { .trace_dir = dirs[0],
 						 .trace_dirs = dirs,
@@ -608,20 +606,66 @@ static int compare_results(struct comparison *c, const char *const *dirs, struct
 						 .plan = c->plan,
 						 .interval = "request",
 						 .min_intervals = 2 };
+
+	return vprof_analyze(r, &o, err);
+}
+
+/* Of the intervals whose figures are known, and of no others. */
+static void compare_figures(struct comparison *c, const struct vprof_results *r)
+{
+	struct figures *f = figures_new(c->plan, c->w->coverage);
+
+	for (size_t i = 0; i < c->n_worlds; i++)
+		known_add(f, c->worlds[i]);
+	if (r->n_complete != figures_count(f))
+		differ(c, "%zu intervals have figures that are known, the analysis has %" PRIu64, figures_count(f),
+		       r->n_complete);
+	else
+		figures_compare(f, r, say, c);
+	if (!figures_count(f))
+		COVER(c->w, EMPTY);
+	else if (c->n_worlds > 1)
+		COVER(c->w, SEVERAL_TRACES);
+	figures_free(f);
+}
+
+static int compare_results(struct comparison *c, const char *const *dirs, struct vprof_error *err)
+{
+	char known[SIM_TRACES][4300];
+	const char *known_dirs[SIM_TRACES];
 	struct vprof_results *r;
+	bool has_apart = false;
 
 	c->w = c->worlds[0];
 	c->instance = NULL;
-	if (vprof_analyze(&r, &o, err))
+	for (size_t i = 0; i < c->n_worlds; i++) {
+		snprintf(known[i], sizeof known[i], "%s/known", dirs[i]);
+		known_dirs[i] = known[i];
+		has_apart |= known_has_apart(c->worlds[i]);
+	}
+	if (analyze(&r, c, dirs, err))
 		return -1;
 	check_results(c, r);
 	compare_counts(c, r);
-	if (!c->is_vague)
-		figures_compare(c->figures, r, say, c);
-	if (!c->is_vague && c->n_worlds > 1)
-		COVER(c->w, SEVERAL_TRACES);
+	if (has_apart) {
+		vprof_results_free(r);
+		if (analyze(&r, c, known_dirs, err))
+			return -1;
+		check_results(c, r);
+	}
+	compare_figures(c, r);
 	vprof_results_free(r);
 	return 0;
+}
+
+static int open_part(struct comparison *c)
+{
+	c->source = (struct vprof_tree_source){ .timeline = c->timeline, .ratio = 1 };
+	c->source.canonical = calloc(c->timeline->n_names + 1, sizeof *c->source.canonical);
+	for (size_t i = 0; c->source.canonical && i < c->timeline->n_names; i++)
+		c->source.canonical[i] = (uint32_t)i;
+	c->part = c->source.canonical ? vprof_tree_part_new(c->tree, &c->source, PART_CALLS_BYTES) : NULL;
+	return c->part ? 0 : -1;
 }
 
 static int compare_trace(struct comparison *c, const char *dir, struct vprof_error *err)
@@ -634,12 +678,10 @@ static int compare_trace(struct comparison *c, const char *dir, struct vprof_err
 	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, 1, NULL, NULL, err) ||
 	    vprof_wakes_match(c->timeline, &counts, err) || vprof_intervals_build(&c->intervals, c->timeline, err) ||
 	    vprof_edges_new(&c->edges, c->timeline, c->intervals, err) || vprof_path_new(&c->path, c->edges, err) ||
-	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))
+	    vprof_tree_new(&c->tree, c->timeline, c->plan, err) || open_part(c))
 		ret = -1;
-	if (!ret) {
-		truth_prepare(c->w);
+	if (!ret)
 		compare_waits(c);
-	}
 	for (size_t i = 0; !ret && i < c->intervals->instances.n; i++)
 		ret = compare_instance(c, (uint32_t)i);
 	c->instance = NULL;
@@ -647,12 +689,16 @@ static int compare_trace(struct comparison *c, const char *dir, struct vprof_err
 		snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir);
 		ret = offsets_compare(c->w, with_offsets, c->timeline, c->intervals, c->path, say, c, err);
 	}
+	vprof_tree_part_free(c->part);
+	free(c->source.canonical);
 	vprof_tree_free(c->tree);
 	vprof_path_free(c->path);
 	vprof_edges_free(c->edges);
 	vprof_intervals_free(c->intervals);
 	vprof_timeline_free(c->timeline);
 	vprof_trace_free(c->trace);
+	c->part = NULL;
+	c->source.canonical = NULL;
 	c->tree = NULL;
 	c->path = NULL;
 	c->edges = NULL;
@@ -669,7 +715,6 @@ unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, si
 	struct vprof_error err = { "not enough memory" };
 	int ret = 0;
 
-	c.figures = figures_new(plan, worlds[0]->coverage);
 	for (size_t i = 0; i < n && !ret; i++) {
 		c.w = worlds[i];
 		c.instance = NULL;
@@ -678,7 +723,6 @@ unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, si
 	if (ret || compare_results(&c, dirs, &err))
 		differ(&c, "%s", err.message);
 	truth_release(&c.truth);
-	figures_free(c.figures);
 	free(c.states);
 	return c.n_differences;
 }

@@ -499,8 +499,12 @@ void figures_compare(struct figures *f, const struct vprof_results *r, figures_s
 	f->r = r;
 	f->say = tell;
 	f->arg = arg;
-	if (!f->n_intervals || !r->n_nodes)
+	if (!f->n_intervals)
 		return;
+	if (!r->n_nodes) {
+		tell(arg, "the results of %zu intervals have no nodes", f->n_intervals);
+		return;
+	}
 	place_nodes(f);
 	if (f->is_different)
 		return;

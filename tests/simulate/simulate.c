@@ -21,6 +21,7 @@
 
 #include "common/files.h"
 #include "tests/simulate/compare.h"
+#include "tests/simulate/known.h"
 #include "tests/simulate/schedule/hot.h"
 #include "tests/simulate/schedule/programs.h"
 
@@ -29,8 +30,6 @@ static const char *const texts[COVER_COUNT] = {
 	COVERAGE(COVER_TEXT)
 #undef COVER_TEXT
 };
-
-#define TRACES_MAX 3 /* analysed together */
 
 struct options {
 	uint64_t first, count;
@@ -130,21 +129,23 @@ static bool make_dir(const char *dir)
 
 static bool write_trace(const struct world *w, const char *dir)
 {
-	char with_offsets[4300];
+	char with_offsets[4300], known[4300];
 
-	if ((size_t)snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir) >= sizeof with_offsets)
+	if ((size_t)snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir) >= sizeof with_offsets ||
+	    (size_t)snprintf(known, sizeof known, "%s/known", dir) >= sizeof known)
 		return false;
-	return make_dir(dir) && records_write(w, dir, false) &&
-	       (!w->with_offsets || (make_dir(with_offsets) && records_write(w, with_offsets, true)));
+	return make_dir(dir) && records_write(w, dir, RECORDS_PLAIN) && make_dir(known) &&
+	       records_write(w, known, RECORDS_KNOWN) &&
+	       (!w->with_offsets || (make_dir(with_offsets) && records_write(w, with_offsets, RECORDS_OFFSETS)));
 }
 
 static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *coverage, struct sampling_check *sampling)
 {
-	size_t n_traces = o->is_plain || apart(seed, 0) % 8 ? 1 : 2 + apart(seed, 0) / 8 % (TRACES_MAX - 1);
+	size_t n_traces = o->is_plain || apart(seed, 0) % 8 ? 1 : 2 + apart(seed, 0) / 8 % (SIM_TRACES - 1);
 	double parts;
-	struct world *worlds[TRACES_MAX];
-	char dirs[TRACES_MAX][4200];
-	const char *names[TRACES_MAX];
+	struct world *worlds[SIM_TRACES];
+	char dirs[SIM_TRACES][4200];
+	const char *names[SIM_TRACES];
 	unsigned n_different = 0;
 
 	for (size_t i = 0; i < n_traces; i++)
@@ -153,6 +154,7 @@ static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *cover
 	for (size_t i = 0; i < n_traces; i++) {
 		worlds[i]->seed = seed;
 		worlds[i]->ns_per_tick = tick_of(o, seed, i) / parts;
+		known_choose(worlds[i]);
 		snprintf(dirs[i], sizeof dirs[i], i ? "%s/%zu" : "%s", o->dir, i);
 		names[i] = dirs[i];
 		if (!write_trace(worlds[i], dirs[i])) {
@@ -217,6 +219,10 @@ int main(int argc, char **argv)
 		       SAMPLING_BOUND);
 	if (n_different)
 		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " schedules differ\n", n_different, o.count);
+	if (!known_are_most(coverage)) {
+		fprintf(stderr, "the figures of too many intervals are not compared\n");
+		n_different++;
+	}
 	if (!sampling_is_unbiased(&sampling)) {
 		fprintf(stderr, "estimates from sampled calls are biased\n");
 		n_different++;

@@ -91,8 +91,6 @@ static struct sum take_sum(const struct figure_table *t, const size_t *nodes, si
 			s.tolerance += 4 * tolerance;
 		}
 	s.var += by_pairs - plain;
-	/* the mean noise is taken from a sum of squares or from a variance: n against n - 1 */
-	s.tolerance += 2 * fabsl(by_pairs - plain) / (long double)(t->n_intervals - 1);
 	return s;
 }
 

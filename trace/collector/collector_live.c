@@ -53,11 +53,6 @@ void vprof_collector_live_drained(struct vprof_collector *c)
 		forget_dead(c);
 }
 
-size_t vprof_collector_n_defining(const struct vprof_collector *c)
-{
-	return vprof_definitions_count(c->definitions);
-}
-
 /* How many bytes from `from` on are whole records. A record's first unit is written last, t of it or w: where one is
  * missing, a thread is writing. */
 static uint32_t whole_bytes(const struct vp_unit *units, uint32_t from)

@@ -39,10 +39,6 @@ struct vprof_collector_process {
 size_t vprof_collector_processes(const struct vprof_collector *c, struct vprof_collector_process *out, size_t max);
 void vprof_collector_forget(struct vprof_collector *c, const struct vprof_collector_process *process);
 
-/* Threads of which the session keeps what they have defined: those that live, and the others of their processes; and of
- * processes that are gone, until they are as many (trace/collector/definitions.h). */
-size_t vprof_collector_n_defining(const struct vprof_collector *c);
-
 /* Changes whenever a process attached, was forked, or loaded a module with probes. */
 uint32_t vprof_collector_changes(const struct vprof_collector *c);
 

@@ -138,11 +138,6 @@ int vprof_definitions_add(struct vprof_definitions *d, const struct vp_chunk_hea
 	return rc;
 }
 
-size_t vprof_definitions_count(const struct vprof_definitions *d)
-{
-	return d->owners.n;
-}
-
 int vprof_definitions_is_due(const struct vprof_definitions *d)
 {
 	return d->owners.n > 2 * d->n_left + VPROF_DEFINITIONS_SLACK;

@@ -28,8 +28,6 @@ int vprof_definitions_forget(struct vprof_definitions *d, const struct vprof_def
  * live need, and VPROF_DEFINITIONS_SLACK. */
 int vprof_definitions_is_due(const struct vprof_definitions *d);
 #define VPROF_DEFINITIONS_SLACK 64
-/* Threads of which something is kept. */
-size_t vprof_definitions_count(const struct vprof_definitions *d);
 
 /* Calls `store` with chunks of all that is kept, each with its thread's last chunk_seq: the thread's next units follow
  * it. Stops at the first result that is not 0 and returns it. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pid_t victim;
@@ -47,7 +48,7 @@ static int is_memory(int fd)
 	return n > 4 && !strcmp(target + n - 4, "/mem");
 }
 
-/* Its only child. */
+/* Its only child. It is gone afterwards, and with it what it held: else the next vprof might meet it dying. */
 static void kill_keeper(void)
 {
 	char path[64];
@@ -56,8 +57,10 @@ static void kill_keeper(void)
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)syscall(SYS_gettid));
 	file = fopen(path, "re");
-	while (file && fscanf(file, "%d", &pid) == 1)
+	while (file && fscanf(file, "%d", &pid) == 1) {
 		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
 }
 
 static ssize_t put(int fd, const void *from, size_t n, off_t at)

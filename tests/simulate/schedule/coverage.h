@@ -57,7 +57,9 @@
 	X(IO_OFF, "stretches of I/O calls without a processor") X(IO_EITHER, "stretches of I/O calls of which nothing tells") \
 	X(PREEMPTED_IO, "preempted stretches of I/O calls") X(SITE_WAIT, "waits within a measured call site of the same name") \
 	X(UNRECORDED_FRAME, "open calls that were never recorded") \
-	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURES, "... nodes: mean, variance, share") \
+	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURED, "... intervals in these") \
+	X(APART, "... intervals left out of these: whom they waited for nobody can know") \
+	X(EMPTY, "analyses without an interval whose figures are known") X(FIGURES, "... nodes: mean, variance, share") \
 	X(COVARIANCES, "... covariances of siblings") X(FACTORS, "... factors: share, mean, deviation, height, score") \
 	X(IF_CONSTANT, "... what would go if they were constant") X(TOGETHER, "... own work and that beneath waits together") \
 	X(CAUSES, "... causes: share, if constant, splits") \

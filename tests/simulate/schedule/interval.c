@@ -6,7 +6,11 @@
 static bool mark(struct sim_thread *th, enum vp_kind kind, const struct sim_instance *i)
 {
 	hot_mark(th, kind);
-	return records_two(th, th->world->now, VP_W(kind, 0), i->id, i->name);
+	if (!records_two(th, th->world->now, VP_W(kind, 0), i->id, i->name))
+		return false;
+	th->marks = sim_grow(th->marks, th->n_marks, &th->cap_marks, sizeof *th->marks);
+	th->marks[th->n_marks++] = (struct sim_mark){ th->n_units - 2, i };
+	return true;
 }
 
 static void segment_end(struct sim_thread *th)

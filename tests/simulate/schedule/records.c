@@ -9,7 +9,7 @@
 
 #define TAIL_TICKS 100000
 
-const char *const records_names[] = { "request", "compaction", "lwlock_acquire", NULL };
+const char *const records_names[] = { "request", "compaction", "lwlock_acquire", RECORDS_APART, NULL };
 
 uint64_t records_hash(const char *s)
 {
@@ -212,19 +212,23 @@ static void set_clock(const struct sim_thread *th, struct vp_unit *u)
 		u[2].t = clock_time(th, u[2].t);
 }
 
-static struct vp_unit *units_of(const struct sim_thread *th, bool has_offsets)
+static struct vp_unit *units_of(const struct sim_thread *th, enum records_how how)
 {
 	struct vp_unit *units = malloc((th->n_units + 1) * sizeof *units);
 
 	if (th->n_units)
 		memcpy(units, th->units, th->n_units * sizeof *units);
-	for (size_t i = 0; has_offsets && i < th->n_units; i += vp_record_units(th->units[i].w))
+	for (size_t i = 0; how == RECORDS_OFFSETS && i < th->n_units; i += vp_record_units(th->units[i].w))
 		set_clock(th, &units[i]);
+	for (size_t i = 0; how == RECORDS_KNOWN && i < th->n_marks; i++)
+		if (th->marks[i].instance->is_apart)
+			units[th->marks[i].unit + 1].w = records_hash(RECORDS_APART);
 	return units;
 }
 
-bool records_write(const struct world *w, const char *dir, bool has_offsets)
+bool records_write(const struct world *w, const char *dir, enum records_how how)
 {
+	bool has_offsets = how == RECORDS_OFFSETS;
 	struct vp_file_header header = { .magic = VP_FILE_MAGIC,
 					 .version = VP_FORMAT_VERSION,
 					 .clock = w->ns_per_tick == 1 ? VP_CLOCK_MONOTONIC : VP_CLOCK_TSC,
@@ -260,7 +264,7 @@ bool records_write(const struct world *w, const char *dir, bool has_offsets)
 					     .process_seq = th->process,
 					     .parent_seq = w->parent_of[th->process - 1] };
 
-		units = units_of(th, has_offsets);
+		units = units_of(th, how);
 		if (!i)
 			put_names(f, &c);
 		header.n_chunks += put_units(f, &c, units, th->n_units);

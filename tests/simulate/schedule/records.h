@@ -29,8 +29,14 @@ void records_switches_lost(struct world *w, size_t cpu); /* if any were, says so
 uint64_t records_hash(const char *s); /* of a name that the trace defines: one of records_names */
 extern const char *const records_names[];
 
-/* Writes DIR/records.vpt. False: errno says why. With `has_offsets` in SIM_TICK_PARTS of a tick, and each time as the
- * clock of the current CPU showed it. */
-bool records_write(const struct world *w, const char *dir, bool has_offsets);
+enum records_how {
+	RECORDS_PLAIN,
+	RECORDS_OFFSETS, /* in SIM_TICK_PARTS of a tick, and each time as the clock of the current CPU showed it */
+	RECORDS_KNOWN,	 /* intervals with is_apart are RECORDS_APART */
+};
+#define RECORDS_APART "apart"
+
+/* Writes DIR/records.vpt. False: errno says why. */
+bool records_write(const struct world *w, const char *dir, enum records_how how);
 
 #endif

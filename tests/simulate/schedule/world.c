@@ -121,6 +121,7 @@ void world_free(struct world *w)
 		free(th->received);
 		free(th->enqueued);
 		free(th->units);
+		free(th->marks);
 		free(th->clocks);
 	}
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)

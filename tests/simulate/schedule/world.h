@@ -140,7 +140,14 @@ struct sim_instance {
 	struct sim_segment *segments; /* the one begun last first */
 	struct sim_instance *older;
 	bool is_complete, is_restarted, is_before_trace, is_reused, is_end_lost;
-	int n_active; /* hand-overs and threads that have not finished with it */
+	bool is_figured, is_apart; /* known.h; apart: has another name where its figures must not count */
+	int n_active;		   /* hand-overs and threads that have not finished with it */
+};
+
+/* BEGIN, END, RESUME and SUSPEND of an interval. */
+struct sim_mark {
+	size_t unit; /* the record's first */
+	const struct sim_instance *instance;
 };
 
 /* Records of a thread are missing between these times. */
@@ -175,6 +182,8 @@ struct sim_thread {
 	/* records */
 	struct vp_unit *units;
 	size_t n_units, cap_units;
+	struct sim_mark *marks; /* which of the units are whose */
+	size_t n_marks, cap_marks;
 	uint64_t t_first, t_last; /* of its records */
 	uint64_t n_lost;	  /* records not written since the last one that was */
 	uint64_t lose_from, lose_to;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/variance/tree_fill.h"
 #include "analysis/variance/variance_tree.h"
 #include "tests/unit/analysis/hand_trace.h"
 
@@ -170,13 +171,17 @@ static void check_moments(const struct vprof_results *r)
 static void check_seed(uint64_t seed, const struct vprof_plan *plan)
 {
 	struct vprof_results *r = vprof_results_new(), *whole;
+	struct vprof_tree_intervals complete = { 0 };
 	struct vprof_tree *tree;
 	struct hand_trace h;
+	uint32_t *chosen;
 	struct hand_steps s;
 
 	random_trace(&h, seed);
 	hand_steps(&s, &h);
 	assert_int_equal(vprof_tree_new(&tree, s.timeline, plan, NULL), 0);
+	chosen = calloc(s.intervals->instances.n + 1, sizeof *chosen);
+	assert_non_null(chosen);
 	for (size_t i = 0; i < s.intervals->instances.n; i++) {
 		const struct vprof_piece *pieces;
 		size_t n;
@@ -185,8 +190,12 @@ static void check_seed(uint64_t seed, const struct vprof_plan *plan)
 			continue;
 		assert_int_equal(vprof_path_walk(s.path, (uint32_t)i, &pieces, &n), 0);
 		check_pieces(&s.intervals->instances.v[i], pieces, n);
-		assert_int_equal(vprof_tree_add(tree, pieces, n), 0);
+		chosen[complete.n++] = (uint32_t)i;
 	}
+	complete.edges = s.edges;
+	complete.chosen = chosen;
+	assert_int_equal(vprof_tree_fill(tree, &complete, 1, NULL, NULL), 0);
+	free(chosen);
 	assert_int_equal(vprof_tree_number(tree), 0);
 	assert_int_equal(vprof_tree_results(tree, r, NULL), 0);
 	assert_true(tree->n_intervals > 20);

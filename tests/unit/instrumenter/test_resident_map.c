@@ -47,6 +47,7 @@ static void assert_refused(const char *bytes, size_t n)
 
 static void a_whole_file_is_read(void **state)
 {
+	const struct vprof_resident_probe *probe = NULL;
 	struct vprof_error err = { "" };
 	struct vprof_resident *r;
 
@@ -56,9 +57,14 @@ static void a_whole_file_is_read(void **state)
 	assert_int_equal(r->n_probes, 2);
 	assert_int_equal(r->n_left_out, 1);
 	assert_string_equal(r->left_out[0].reason, "short");
-	assert_int_equal(vprof_resident_probe(r, 301)->copies[0].sites[0], 96);
-	assert_int_equal(vprof_resident_probe(r, 301)->copies[0].n_entries, 2);
-	assert_null(vprof_resident_probe(r, 302));
+	for (size_t i = 0; i < r->n_probes; i++) {
+		assert_true(!i || r->probes[i - 1].code < r->probes[i].code);
+		assert_int_not_equal(r->probes[i].code, 302);
+		probe = r->probes[i].code == 301 ? &r->probes[i] : probe;
+	}
+	assert_non_null(probe);
+	assert_int_equal(probe->copies[0].sites[0], 96);
+	assert_int_equal(probe->copies[0].n_entries, 2);
 	vprof_resident_free(r);
 }
 
