@@ -12,18 +12,21 @@ struct pair {
 };
 COUNTER(tiny)
 COUNTER(plain_caller)
-COUNTER(static_caller) COUNTER(nested_caller) COUNTER(macro_caller) COUNTER(by_macro) COUNTER(bracketed)
-	COUNTER(bracket_caller) COUNTER(declared) COUNTER(declaring_caller) COUNTER(in_comment) COUNTER(comment_caller)
-		COUNTER(pointed) COUNTER(pointing_caller) COUNTER(fielded) COUNTER(field_caller) COUNTER(result)
-			COUNTER(result_caller) COUNTER(variadic) COUNTER(variadic_caller) COUNTER(old_style)
-				COUNTER(old_caller) COUNTER(leaves) COUNTER(leaving_caller) COUNTER(sized)
-					COUNTER(sizing_caller) COUNTER(first_of_line) COUNTER(second_of_line)
-						COUNTER(third_of_line) COUNTER(split) COUNTER(always)
-							COUNTER(always_user) COUNTER(handed) COUNTER(handing_caller)
-								COUNTER(chained) COUNTER(chain) COUNTER(chain_caller)
-									COUNTER(constructed) COUNTER(typed)
-										COUNTER(by_parameter)
-											COUNTER(parameter_caller)
+COUNTER(static_caller)
+COUNTER(nested_caller)
+COUNTER(macro_caller)
+COUNTER(by_macro) COUNTER(bracketed) COUNTER(bracket_caller) COUNTER(declared) COUNTER(declaring_caller)
+	COUNTER(in_comment) COUNTER(comment_caller) COUNTER(pointed) COUNTER(pointing_caller) COUNTER(fielded)
+		COUNTER(field_caller) COUNTER(result) COUNTER(result_caller) COUNTER(variadic) COUNTER(variadic_caller)
+			COUNTER(old_style) COUNTER(old_caller) COUNTER(leaves) COUNTER(leaving_caller) COUNTER(sized)
+				COUNTER(sizing_caller) COUNTER(first_of_line) COUNTER(second_of_line)
+					COUNTER(third_of_line) COUNTER(split) COUNTER(always) COUNTER(always_user)
+						COUNTER(handed) COUNTER(handing_caller) COUNTER(chained) COUNTER(chain)
+							COUNTER(chain_caller) COUNTER(constructed) COUNTER(typed)
+								COUNTER(by_parameter) COUNTER(parameter_caller)
+									COUNTER(calls_left_out) COUNTER(cloned)
+										COUNTER(clone_caller)
+											COUNTER(calls_clone)
 
 												static int tiny(int a)
 {
@@ -266,6 +269,35 @@ static int chain_caller(int a)
 	PLANTED(chain_caller)
 	return chain(a) + calls++;
 }
+/* Without an entry of its own, since it is left out. */
+static __attribute__((noinline)) int left_out(int a)
+{
+	return a + 1;
+}
+static int calls_left_out(int a)
+{
+	PLANTED(calls_left_out) while (a > 9) a -= left_out(a);
+	return left_out(a);
+}
+/* The compiler makes a clone of it, which has no entry of its own. */
+static __attribute__((noinline)) int cloned(int a, const struct pair *p, int unused)
+{
+	PLANTED(cloned) for (int i = 0; i < (a & 3); i++) a -= p->x > i;
+	(void)unused;
+	return a + p->y;
+}
+static int clone_caller(int a)
+{
+	static struct pair p = { 1, 2 };
+	PLANTED(clone_caller)
+	p.x = a;
+	return cloned(a, &p, 1) + cloned(a + 1, &p, 2);
+}
+static int calls_clone(int a)
+{
+	struct pair p = { a, 3 };
+	PLANTED(calls_clone) return cloned(a, &p, 1) + tiny(a);
+}
 static int constructed_sum;
 __attribute__((constructor)) static void constructed(void)
 {
@@ -282,7 +314,7 @@ int main(void)
 		sum += result_caller(i) + variadic_caller(i) + old_caller(i) + leaving_caller(i) + sizing_caller(i) +
 		       typed(i) + third_of_line(i) + split(i) + always_user(i) + handing_caller(i) + chain_caller(i);
 		sum += tiny(i) + chain(i) + by_macro(i) + in_header(i) + header_caller(i) + from_other(i) +
-		       parameter_caller(i);
+		       parameter_caller(i) + calls_left_out(i) + clone_caller(i) + calls_clone(i);
 	}
 	printf("%d %d %s\n", sum, __LINE__, __func__);
 	planted_write();
