@@ -118,6 +118,16 @@ static int is_strict(const char *word)
 	return !strncmp(word, "-Werror", 7) || !strcmp(word, "-pedantic-errors") || !strcmp(word, "--pedantic-errors");
 }
 
+/* Is the code made when the program is linked? */
+static int is_lto(const struct vprof_command *c)
+{
+	int is = 0;
+
+	for (size_t i = c->compiler + 1; i < c->n; i++)
+		is = strncmp(c->argv[i], "-flto", 5) ? is && strcmp(c->argv[i], "-fno-lto") : 1;
+	return is;
+}
+
 /* A resident build (docs/design/live.md): what pairs twins and entries, and keeps the compiler from relying on what a
  * function does besides its calling convention. */
 static void add_live(struct rewrite *w)
@@ -133,6 +143,8 @@ static void add_live(struct rewrite *w)
 			add(&w->out, twins[i]);
 	if (unit->half == VPROF_UNIT_PROBED)
 		add(&w->out, "-g0");
+	if (is_half && is_lto(&unit->command))
+		add(&w->out, "-fno-lto");
 	if (is_half)
 		add(&w->out, unit->half == VPROF_UNIT_PLAIN ? "-DVP_LIVE_PLAIN" : "-DVP_LIVE_PROBED");
 	for (size_t i = 0; is_half && i < sizeof gcc / sizeof *gcc; i++)
@@ -385,12 +397,10 @@ char **vprof_original_command(const struct vprof_unit *unit, const char *output)
 /* Options that could make two assemblies of one unit differ in more than its probes, or that no assembly shows. */
 static int is_apart(const char *word)
 {
-	static const char *const prefixes[] = { "-flto",
-						"-fsanitize",
+	static const char *const prefixes[] = { "-fsanitize",
 						"-fprofile",
 						"--coverage",
 						"-fwhole-program",
-						"-ffat-lto",
 						"-fauto-profile",
 						"-fmodules",
 						"-m32",
@@ -434,7 +444,7 @@ int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *uni
 
 int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit)
 {
-	return unit->tu->lang == VPROF_LANG_C && has_assembly(r, unit);
+	return unit->tu->lang == VPROF_LANG_C && has_assembly(r, unit) && !is_lto(&unit->command);
 }
 
 char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output)

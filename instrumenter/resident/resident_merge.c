@@ -553,7 +553,8 @@ static void write_plain(struct merge *m, const struct vprof_text *text)
 	}
 }
 
-/* Which twin belongs to which function, and that this unit has them; and a site that keeps the section of the twins.
+/* Which twin belongs to which function, which of them have lost their entry, and that this unit has them; and a site
+ * that keeps the section of the twins.
  * (The linker keeps unused sections that look like debug information.) */
 static void write_pairs(struct merge *m)
 {
@@ -563,7 +564,9 @@ static void write_pairs(struct merge *m)
 		const char *name = m->names.kept.v[i];
 
 		if (s->kind[0] == FUNCTION && s->kind[1] == FUNCTION && !strchr(name, '.') && !is_of_runtime(name))
-			vprof_text_addf(m->out, "\t.quad\t%s, %s" SUFFIX "\n", name, name);
+			vprof_text_addf(m->out, "\t.quad\t%s, %s" SUFFIX "\n%s%s%s", name, name,
+					s->is_entered ? "" : "\t.quad\t-2, ", s->is_entered ? "" : name,
+					s->is_entered ? "" : "\n");
 	}
 	vprof_text_add(m->out, TWIN_SECTION OWN_PREFIX "twins:\n\t.section\tvp_live,\"aw\"\n\t.balign\t32\n"
 						       "\t.8byte\t0, 0, 0, " OWN_PREFIX "twins\n");
