@@ -49,6 +49,7 @@ struct live {
 	int is_lto;	    /* some units are optimised when they are linked */
 	const char **names; /* of the functions that one function calls as twins: scratch */
 	uint32_t *called;
+	unsigned char *hides; /* of these: the function is called, and the compiler does not know that it is */
 	size_t n_called;
 };
 
@@ -217,31 +218,88 @@ static int mentions(const char *text, const char *name)
 	return 0;
 }
 
-/* The functions at the place that order[at] begins call these twins by name, and nothing else by that name. */
-static void find_called(struct live *l, size_t at)
+static const struct vprof_facts_call *call_at(const struct live *l, size_t at, size_t last, int64_t begin)
+{
+	for (size_t j = at; j < last; j++) {
+		const struct vprof_facts_function *f = &l->facts->functions[l->order[j]];
+
+		for (uint32_t k = 0; k < f->n_calls; k++) {
+			const struct vprof_facts_call *c = vprof_facts_call_of(l->facts, f, k);
+
+			if (c->begin == begin && c->file == f->file)
+				return c;
+		}
+	}
+	return NULL;
+}
+
+static int is_word(char c)
+{
+	return c == '_' || isalnum((unsigned char)c);
+}
+
+/* In the text of the function at order[at .. last), is the name followed by an open bracket only where it is called?
+ * (A local declaration of it is no call.) */
+static int only_calls(const struct live *l, size_t at, size_t last, const struct vprof_text *text, const char *name)
+{
+	const struct vprof_facts_function *f = &l->facts->functions[l->order[at]];
+	const char *end = text->s + f->body_end, *s = text->s + f->head_begin;
+	size_t n = strlen(name);
+
+	for (; (s = memmem(s, (size_t)(end - s), name, n)); s += n) {
+		const struct vprof_facts_call *c;
+		const char *behind = s + n;
+
+		while (behind < end && isspace((unsigned char)*behind))
+			behind++;
+		if ((s > text->s && is_word(s[-1])) || is_word(s[n]) || *behind != '(')
+			continue;
+		c = call_at(l, at, last, s - text->s);
+		if (!c || c->kind != VPROF_CALL_DIRECT || strcmp(c->callee, name))
+			return 0;
+	}
+	return 1;
+}
+
+/* Does the call name its callee right at its begin, or come from a macro? */
+static int is_by_name(const struct vprof_facts_call *c, const struct vprof_text *text)
+{
+	return c->kind == VPROF_CALL_DIRECT &&
+	       (c->begin < 0 || ((size_t)c->begin < text->len && is_word(text->s[c->begin])));
+}
+
+/* The functions at the place that order[at] begins, of that text, call these twins by name, and nothing else by that
+ * name. Units that are optimised together: what has its twin in another is called without the compiler knowing whom. */
+static void find_called(struct live *l, size_t at, const struct vprof_text *text)
 {
 	const struct vprof_facts *facts = l->facts;
 	const struct vprof_facts_function *first = &facts->functions[l->order[at]];
 	size_t last = at, kept = 0;
 
 	l->n_called = 0;
-	for (; last < facts->n_functions && same_place(first, &facts->functions[l->order[last]]); last++) {
-		const struct vprof_facts_function *f = &facts->functions[l->order[last]];
+	while (last < facts->n_functions && same_place(first, &facts->functions[l->order[last]]))
+		last++;
+	for (size_t j = at; j < last; j++) {
+		const struct vprof_facts_function *f = &facts->functions[l->order[j]];
 
 		for (uint32_t k = 0; f->lang == VPROF_LANG_C && k < f->n_calls; k++) {
 			const struct vprof_facts_call *c = vprof_facts_call_of(facts, f, k);
 			uint32_t g = c->callee_function ? l->canon[c->callee_function - 1] : 0;
 			size_t i = 0;
+			int hides;
 
 			if (!c->callee_function || c->kind != VPROF_CALL_DIRECT || l->form[g] != TWIN ||
 			    strcmp(c->callee, facts->functions[g].name))
 				continue;
 			while (i < l->n_called && strcmp(l->names[i], c->callee))
 				i++;
-			if (i == l->n_called && is_always_there(l, f->file, facts->functions[g].file)) {
-				l->names[l->n_called] = c->callee;
-				l->called[l->n_called++] = g;
-			}
+			hides = !is_always_there(l, f->file, facts->functions[g].file);
+			if (i < l->n_called ||
+			    (hides && !(l->is_lto && is_by_name(c, text) && only_calls(l, at, last, text, c->callee))))
+				continue;
+			l->names[l->n_called] = c->callee;
+			l->hides[l->n_called] = (unsigned char)hides;
+			l->called[l->n_called++] = g;
 		}
 	}
 	for (size_t i = 0; i < l->n_called; i++) {
@@ -258,6 +316,7 @@ static void find_called(struct live *l, size_t at)
 		}
 		if (!other) {
 			l->names[kept] = l->names[i];
+			l->hides[kept] = l->hides[i];
 			l->called[kept++] = l->called[i];
 		}
 	}
@@ -278,19 +337,19 @@ static void declare(const struct live *l, uint32_t function, struct vprof_text *
 			l->facts->functions[function].name);
 }
 
-/* What the called functions' names stand for from here on: themselves with something around it. */
-static void begin_calls(const struct live *l, const char *around, struct vprof_text *out)
+/* What the called functions' names stand for from here on. */
+static void begin_calls(const struct live *l, struct vprof_text *out)
 {
 	for (size_t i = 0; i < l->n_called; i++) {
 		const char *name = l->names[i],
 			   *guard = in_header(l, l->called[i]) ? "VP_LIVE_HEADER_TWINS_" : "VP_LIVE_TWINS_";
 
 		vprof_text_addf(out, "#if defined(%s) && !defined(%s)\n", guard, name);
-		if (!around)
+		if (!l->hides[i])
 			declare(l, l->called[i], out);
 		vprof_text_addf(out, "#define %s(...) ", name);
-		if (around)
-			vprof_text_addf(out, "%s(%s)", around, name);
+		if (l->hides[i])
+			vprof_text_addf(out, "VP_UNSEEN(%s)", name);
 		else
 			vprof_text_addf(out, "%s" VPROF_TWIN_SUFFIX, name);
 		vprof_text_addf(out, "(__VA_ARGS__)\n#define vp_renamed_%s\n#endif\n", name);
@@ -345,7 +404,7 @@ static void add_twin(struct live *l, uint32_t canon, const struct vprof_facts_fu
 	vprof_edits_belong(l->edits, first, VPROF_EDIT_COPY_ONLY);
 	vprof_text_addf(&before, "\n#ifdef %s\n", header ? "VP_LIVE_HEADER_TWINS_" : "VP_LIVE_TWINS_");
 	declare(l, canon, &before);
-	begin_calls(l, NULL, &before);
+	begin_calls(l, &before);
 	for (size_t i = 0; i < 3; i++)
 		vprof_text_addf(&before, "#pragma push_macro(\"%s\")\n#undef %s\n#define %s \"%s\"\n",
 				function_names[i], function_names[i], function_names[i], f->name);
@@ -391,7 +450,7 @@ static int add_file(struct live *l, size_t first, size_t n, struct vprof_error *
 			rc = vprof_file_read(file->path, &text, err);
 		if (rc)
 			break;
-		find_called(l, i);
+		find_called(l, i, &text);
 		add_twin(l, canon, f, p, &text);
 	}
 	vprof_text_release(&text);
@@ -427,56 +486,6 @@ static int add_site(struct live *l, const struct vprof_probe *p)
 
 /* ---- functions without a twin ---- */
 
-static const struct vprof_facts_call *call_at(const struct live *l, size_t at, size_t last, int64_t begin)
-{
-	for (size_t j = at; j < last; j++) {
-		const struct vprof_facts_function *f = &l->facts->functions[l->order[j]];
-
-		for (uint32_t k = 0; k < f->n_calls; k++) {
-			const struct vprof_facts_call *c = vprof_facts_call_of(l->facts, f, k);
-
-			if (c->begin == begin && c->file == f->file)
-				return c;
-		}
-	}
-	return NULL;
-}
-
-static int is_word(char c)
-{
-	return c == '_' || isalnum((unsigned char)c);
-}
-
-/* In the text of the function at order[at .. last), is the name followed by an open bracket only where it is called?
- * (A local declaration of it is no call.) */
-static int only_calls(const struct live *l, size_t at, size_t last, const struct vprof_text *text, const char *name)
-{
-	const struct vprof_facts_function *f = &l->facts->functions[l->order[at]];
-	const char *end = text->s + f->body_end, *s = text->s + f->head_begin;
-	size_t n = strlen(name);
-
-	for (; (s = memmem(s, (size_t)(end - s), name, n)); s += n) {
-		const struct vprof_facts_call *c;
-		const char *behind = s + n;
-
-		while (behind < end && isspace((unsigned char)*behind))
-			behind++;
-		if ((s > text->s && is_word(s[-1])) || is_word(s[n]) || *behind != '(')
-			continue;
-		c = call_at(l, at, last, s - text->s);
-		if (!c || c->kind != VPROF_CALL_DIRECT || strcmp(c->callee, name))
-			return 0;
-	}
-	return 1;
-}
-
-/* Does the call name its callee right at its begin, or come from a macro? */
-static int is_by_name(const struct vprof_facts_call *c, const struct vprof_text *text)
-{
-	return c->kind == VPROF_CALL_DIRECT &&
-	       (c->begin < 0 || ((size_t)c->begin < text->len && is_word(text->s[c->begin])));
-}
-
 /* The calls of the function at order[at .. last), which has no twin: those whose callee the compiler need not know. */
 static void find_unseen(struct live *l, size_t at, size_t last, const struct vprof_text *text)
 {
@@ -498,6 +507,7 @@ static void find_unseen(struct live *l, size_t at, size_t last, const struct vpr
 				i++;
 			if (i == l->n_called && only_calls(l, at, last, text, c->callee)) {
 				l->names[l->n_called] = c->callee;
+				l->hides[l->n_called] = 1;
 				l->called[l->n_called++] = g;
 			}
 			if (i < l->n_called)
@@ -523,7 +533,7 @@ static void hide_calls(struct live *l, size_t at, const struct vprof_text *text)
 	if (!l->n_called)
 		return;
 	vprof_text_add(&before, "\n");
-	begin_calls(l, "VP_UNSEEN", &before);
+	begin_calls(l, &before);
 	vprof_text_addf(&before, "#line %lu\n", vprof_text_line_at(text, (size_t)f->head_begin));
 	vprof_text_add(&behind, "\n");
 	end_calls(l, &behind);
@@ -631,8 +641,9 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	l.readers = calloc((facts->n_files + 1) * l.n_words, sizeof *l.readers);
 	l.names = calloc(facts->n_functions + 1, sizeof *l.names);
 	l.called = calloc(facts->n_functions + 1, sizeof *l.called);
+	l.hides = calloc(facts->n_functions + 1, 1);
 	rc = l.order && l.canon && l.form && l.is_start && l.is_kept && l.is_apart && l.is_unseen && l.is_main &&
-			     l.readers && l.names && l.called ?
+			     l.readers && l.names && l.called && l.hides ?
 		     add_all(&l, err) :
 		     vprof_error_no_memory(err);
 	free(l.order);
@@ -646,5 +657,6 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	free(l.readers);
 	free(l.names);
 	free(l.called);
+	free(l.hides);
 	return rc;
 }

@@ -18,18 +18,20 @@ COUNTER(macro_caller)
 COUNTER(by_macro)
 COUNTER(bracketed)
 COUNTER(bracket_caller)
-COUNTER(declared) COUNTER(declaring_caller) COUNTER(in_comment) COUNTER(comment_caller) COUNTER(pointed)
-	COUNTER(pointing_caller) COUNTER(fielded) COUNTER(field_caller) COUNTER(result) COUNTER(result_caller)
-		COUNTER(variadic) COUNTER(variadic_caller) COUNTER(old_style) COUNTER(old_caller) COUNTER(leaves)
-			COUNTER(leaving_caller) COUNTER(sized) COUNTER(sizing_caller) COUNTER(first_of_line)
-				COUNTER(second_of_line) COUNTER(third_of_line) COUNTER(split) COUNTER(always)
-					COUNTER(always_user) COUNTER(handed) COUNTER(handing_caller) COUNTER(chained)
-						COUNTER(chain) COUNTER(chain_caller) COUNTER(constructed) COUNTER(typed)
-							COUNTER(by_parameter) COUNTER(parameter_caller)
-								COUNTER(calls_left_out) COUNTER(cloned)
-									COUNTER(clone_caller) COUNTER(calls_clone)
+COUNTER(declared)
+COUNTER(declaring_caller)
+COUNTER(in_comment)
+COUNTER(comment_caller) COUNTER(pointed) COUNTER(pointing_caller) COUNTER(fielded) COUNTER(field_caller) COUNTER(result)
+	COUNTER(result_caller) COUNTER(variadic) COUNTER(variadic_caller) COUNTER(old_style) COUNTER(old_caller)
+		COUNTER(leaves) COUNTER(leaving_caller) COUNTER(sized) COUNTER(sizing_caller) COUNTER(first_of_line)
+			COUNTER(second_of_line) COUNTER(third_of_line) COUNTER(split) COUNTER(always)
+				COUNTER(always_user) COUNTER(handed) COUNTER(handing_caller) COUNTER(chained)
+					COUNTER(chain) COUNTER(chain_caller) COUNTER(constructed) COUNTER(typed)
+						COUNTER(by_parameter) COUNTER(parameter_caller) COUNTER(calls_left_out)
+							COUNTER(cloned) COUNTER(clone_caller) COUNTER(calls_clone)
+								COUNTER(calls_other) COUNTER(declares_other)
 
-										static int tiny(int a)
+									static int tiny(int a)
 {
 	PLANTED(tiny) for (int i = 0; i < (a & 3); i++) a ^= i;
 	return a + 1;
@@ -299,6 +301,15 @@ static int calls_clone(int a)
 	struct pair p = { a, 3 };
 	PLANTED(calls_clone) return cloned(a, &p, 1) + tiny(a);
 }
+static int calls_other(int a)
+{
+	PLANTED(calls_other) return small_other(a) + small_other(small_other(a + 1)) + tiny(a);
+}
+static int declares_other(int a)
+{
+	int declared_other(int n);
+	PLANTED(declares_other) return declared_other(a) + tiny(a);
+}
 static int constructed_sum;
 __attribute__((constructor)) static void constructed(void)
 {
@@ -315,7 +326,8 @@ int main(void)
 		sum += result_caller(i) + variadic_caller(i) + old_caller(i) + leaving_caller(i) + sizing_caller(i) +
 		       typed(i) + third_of_line(i) + split(i) + always_user(i) + handing_caller(i) + chain_caller(i);
 		sum += tiny(i) + chain(i) + by_macro(i) + in_header(i) + header_caller(i) + from_other(i) +
-		       parameter_caller(i) + calls_left_out(i) + clone_caller(i) + calls_clone(i);
+		       parameter_caller(i) + calls_left_out(i) + clone_caller(i) + calls_clone(i) + calls_other(i) +
+		       declares_other(i);
 	}
 	printf("%d %d %s\n", sum, __LINE__, __func__);
 	planted_write();

@@ -15,4 +15,5 @@ static inline int header_caller(int a)
 	return in_header(a) + calls++;
 }
 int from_other(int a);
+int small_other(int a);
 #endif
