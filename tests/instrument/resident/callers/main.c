@@ -10,28 +10,55 @@ PLANTED_MAIN
 struct pair {
 	int x, y;
 };
-COUNTER(tiny)
-COUNTER(plain_caller)
-COUNTER(static_caller)
-COUNTER(nested_caller)
-COUNTER(macro_caller)
-COUNTER(by_macro)
-COUNTER(bracketed)
-COUNTER(bracket_caller)
-COUNTER(declared)
-COUNTER(declaring_caller)
-COUNTER(in_comment)
-COUNTER(comment_caller) COUNTER(pointed) COUNTER(pointing_caller) COUNTER(fielded) COUNTER(field_caller) COUNTER(result)
-	COUNTER(result_caller) COUNTER(variadic) COUNTER(variadic_caller) COUNTER(old_style) COUNTER(old_caller)
-		COUNTER(leaves) COUNTER(leaving_caller) COUNTER(sized) COUNTER(sizing_caller) COUNTER(first_of_line)
-			COUNTER(second_of_line) COUNTER(third_of_line) COUNTER(split) COUNTER(always)
-				COUNTER(always_user) COUNTER(handed) COUNTER(handing_caller) COUNTER(chained)
-					COUNTER(chain) COUNTER(chain_caller) COUNTER(constructed) COUNTER(typed)
-						COUNTER(by_parameter) COUNTER(parameter_caller) COUNTER(calls_left_out)
-							COUNTER(cloned) COUNTER(clone_caller) COUNTER(calls_clone)
-								COUNTER(calls_other) COUNTER(declares_other)
+COUNTER(tiny);
+COUNTER(plain_caller);
+COUNTER(static_caller);
+COUNTER(nested_caller);
+COUNTER(macro_caller);
+COUNTER(by_macro);
+COUNTER(bracketed);
+COUNTER(bracket_caller);
+COUNTER(declared);
+COUNTER(declaring_caller);
+COUNTER(in_comment);
+COUNTER(comment_caller);
+COUNTER(pointed);
+COUNTER(pointing_caller);
+COUNTER(fielded);
+COUNTER(field_caller);
+COUNTER(result);
+COUNTER(result_caller);
+COUNTER(variadic);
+COUNTER(variadic_caller);
+COUNTER(old_style);
+COUNTER(old_caller);
+COUNTER(leaves);
+COUNTER(leaving_caller);
+COUNTER(sized);
+COUNTER(sizing_caller);
+COUNTER(first_of_line);
+COUNTER(second_of_line);
+COUNTER(third_of_line);
+COUNTER(split);
+COUNTER(always);
+COUNTER(always_user);
+COUNTER(handed);
+COUNTER(handing_caller);
+COUNTER(chained);
+COUNTER(chain);
+COUNTER(chain_caller);
+COUNTER(constructed);
+COUNTER(typed);
+COUNTER(by_parameter);
+COUNTER(parameter_caller);
+COUNTER(calls_left_out);
+COUNTER(cloned);
+COUNTER(clone_caller);
+COUNTER(calls_clone);
+COUNTER(calls_other);
+COUNTER(declares_other);
 
-									static int tiny(int a)
+static int tiny(int a)
 {
 	PLANTED(tiny) for (int i = 0; i < (a & 3); i++) a ^= i;
 	return a + 1;
