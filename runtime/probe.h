@@ -556,6 +556,14 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #define VP_APART __attribute__((__noinline__, __noclone__))
 #endif
 #define VP_TWIN_OF_HEADER(name) VP_TWIN_(name, __unused__)
+/* The function's address, with the compiler in the dark about whose it is: a call that is not inlined, wherever else it
+ * is. */
+VP_INLINE_ void (*vp_unseen(void (*function)(void)))(void)
+{
+	__asm__("" : "+r"(function));
+	return function;
+}
+#define VP_UNSEEN(name) ((__typeof__(&(name)))vp_unseen((void (*)(void))(name)))
 #else
 #define VP_LIVE_HERE(code) VP_LIVE_FUNCTION(code)
 #define VP_APART

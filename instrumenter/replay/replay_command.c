@@ -118,6 +118,16 @@ static int is_strict(const char *word)
 	return !strncmp(word, "-Werror", 7) || !strcmp(word, "-pedantic-errors") || !strcmp(word, "--pedantic-errors");
 }
 
+/* Is the code made when the program is linked? */
+static int is_lto(const struct vprof_command *c)
+{
+	int is = 0;
+
+	for (size_t i = c->compiler + 1; i < c->n; i++)
+		is = strncmp(c->argv[i], "-flto", 5) ? is && strcmp(c->argv[i], "-fno-lto") : 1;
+	return is;
+}
+
 /* A resident build (docs/design/live.md): what pairs twins and entries, and keeps the compiler from relying on what a
  * function does besides its calling convention. */
 static void add_live(struct rewrite *w)
@@ -125,6 +135,7 @@ static void add_live(struct rewrite *w)
 	static const char *const twins[] = { "-DVP_LIVE_TWINS", "-g", "-fpatchable-function-entry=5" };
 	static const char *const gcc[] = { "-fno-ipa-stack-alignment", "-fno-ipa-icf", "-fno-ipa-ra" };
 	const struct vprof_unit *unit = w->unit;
+	int is_half = unit->half == VPROF_UNIT_PLAIN || unit->half == VPROF_UNIT_PROBED;
 
 	add(&w->out, "-DVP_LIVE");
 	if (unit->half == VPROF_UNIT_PLAIN)
@@ -132,9 +143,11 @@ static void add_live(struct rewrite *w)
 			add(&w->out, twins[i]);
 	if (unit->half == VPROF_UNIT_PROBED)
 		add(&w->out, "-g0");
-	if (unit->half)
+	if (is_half && is_lto(&unit->command))
+		add(&w->out, "-fno-lto");
+	if (is_half)
 		add(&w->out, unit->half == VPROF_UNIT_PLAIN ? "-DVP_LIVE_PLAIN" : "-DVP_LIVE_PROBED");
-	for (size_t i = 0; unit->half && i < sizeof gcc / sizeof *gcc; i++)
+	for (size_t i = 0; is_half && i < sizeof gcc / sizeof *gcc; i++)
 		add(&w->out, gcc[i]);
 	if (unit->tu->lang != VPROF_LANG_C || unit->is_plain)
 		return;
@@ -384,12 +397,10 @@ char **vprof_original_command(const struct vprof_unit *unit, const char *output)
 /* Options that could make two assemblies of one unit differ in more than its probes, or that no assembly shows. */
 static int is_apart(const char *word)
 {
-	static const char *const prefixes[] = { "-flto",
-						"-fsanitize",
+	static const char *const prefixes[] = { "-fsanitize",
 						"-fprofile",
 						"--coverage",
 						"-fwhole-program",
-						"-ffat-lto",
 						"-fauto-profile",
 						"-fmodules",
 						"-m32",
@@ -407,7 +418,7 @@ static int is_apart(const char *word)
 	return 0;
 }
 
-int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit)
+static int has_assembly(const struct vprof_replayer *r, const struct vprof_unit *unit)
 {
 	const struct vprof_command *c = &unit->command;
 	int compiles = 0;
@@ -416,8 +427,7 @@ int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *uni
 	return 0;
 #endif
 	if (!r->plan || !r->plan->live || r->o->flows || unit->is_plain || unit->action == VPROF_UNIT_REVERT ||
-	    unit->tu->lang != VPROF_LANG_CXX || c->step != VPROF_STEP_COMPILE || c->n_sources != 1 || c->n_inputs ||
-	    vprof_command_is_clang(c))
+	    c->step != VPROF_STEP_COMPILE || c->n_sources != 1 || c->n_inputs || vprof_command_is_clang(c))
 		return 0;
 	for (size_t i = c->compiler + 1; i < c->n; i++) {
 		if (is_apart(c->argv[i]))
@@ -425,6 +435,16 @@ int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *uni
 		compiles |= !strcmp(c->argv[i], "-c");
 	}
 	return compiles;
+}
+
+int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	return unit->tu->lang == VPROF_LANG_CXX && has_assembly(r, unit);
+}
+
+int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	return unit->tu->lang == VPROF_LANG_C && has_assembly(r, unit) && !is_lto(&unit->command);
 }
 
 char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output)

@@ -13,6 +13,8 @@ char **vprof_original_command(const struct vprof_unit *unit, const char *output)
 
 /* Can a C++ unit have twins, made of two assemblies (resident_merge.h)? And the command that assembles them. */
 int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit);
+/* Can the compiler's assembly of the C unit be changed before it becomes an object? */
+int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit);
 char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output);
 
 /* Does it link a program statically? Then it needs what vprof_library_link adds: *words, two of them, on the heap, or

@@ -101,7 +101,7 @@ static char *beside(const char *path, const char *suffix)
 static int run_half(struct vprof_replayer *r, struct vprof_unit *unit, enum vprof_unit_half half,
 		    struct vprof_process *p, struct vprof_text *text, struct vprof_error *err)
 {
-	char *path = beside(unit->made, half == VPROF_UNIT_PLAIN ? ".plain.s" : ".probed.s");
+	char *path = beside(unit->made, half == VPROF_UNIT_PROBED ? ".probed.s" : ".plain.s");
 	struct vprof_process_result result;
 	int rc;
 
@@ -117,15 +117,28 @@ static int run_half(struct vprof_replayer *r, struct vprof_unit *unit, enum vpro
 	return rc;
 }
 
+static int assemble(struct vprof_unit *unit, const struct vprof_text *text, struct vprof_process *p,
+		    struct vprof_process_result *result, struct vprof_error *err)
+{
+	char *path = beside(unit->made, ".s");
+	int rc = path ? vprof_file_write(path, text->s, text->len, err) : vprof_error_no_memory(err);
+
+	if (!rc)
+		rc = run_command(unit, vprof_assemble_command(unit, path, unit->made), p, result, err);
+	if (path)
+		unlink(path);
+	free(path);
+	return rc;
+}
+
 /* A C++ unit with twins: 1 when it cannot have any, for a reason that the messages end with. */
 static int run_merged(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
 		      struct vprof_error *err)
 {
 	struct vprof_text plain = VPROF_TEXT_INIT, probed = VPROF_TEXT_INIT, both = VPROF_TEXT_INIT,
 			  why = VPROF_TEXT_INIT;
-	char *path = beside(unit->made, ".s");
 	struct vprof_process_result result = { 0 };
-	int rc = path ? run_half(r, unit, VPROF_UNIT_PLAIN, p, &plain, err) : vprof_error_no_memory(err);
+	int rc = run_half(r, unit, VPROF_UNIT_PLAIN, p, &plain, err);
 
 	if (!rc)
 		rc = run_half(r, unit, VPROF_UNIT_PROBED, p, &probed, err);
@@ -134,21 +147,33 @@ static int run_merged(struct vprof_replayer *r, struct vprof_unit *unit, struct 
 	if (rc == VPROF_ERR_NOMEM)
 		vprof_error_no_memory(err);
 	if (!rc)
-		rc = vprof_file_write(path, both.s, both.len, err);
-	if (!rc)
-		rc = run_command(unit, vprof_assemble_command(unit, path, unit->made), p, &result, err);
+		rc = assemble(unit, &both, p, &result, err);
 	if (!rc && result.status)
 		rc = 1;
 	if (why.len)
 		vprof_text_addf(&unit->messages, "  %s\n", why.s);
-	if (path)
-		unlink(path);
 	vprof_text_release(&plain);
 	vprof_text_release(&probed);
 	vprof_text_release(&both);
 	vprof_text_release(&why);
-	free(path);
 	return rc;
+}
+
+/* A C unit whose assembly is changed on its way. */
+static int run_spared(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+		      struct vprof_process_result *result, struct vprof_error *err)
+{
+	struct vprof_text text = VPROF_TEXT_INIT, spared = VPROF_TEXT_INIT;
+	int rc = run_half(r, unit, VPROF_UNIT_IN_C, p, &text, err);
+
+	*result = (struct vprof_process_result){ .status = rc > 0 };
+	if (!rc && vprof_assembly_spare(&text, &spared))
+		rc = vprof_error_no_memory(err);
+	if (!rc)
+		rc = assemble(unit, &spared, p, result, err);
+	vprof_text_release(&text);
+	vprof_text_release(&spared);
+	return rc > 0 ? VPROF_OK : rc;
 }
 
 int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
@@ -180,6 +205,8 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 			unit->is_plain = 1;
 			rc = run_compiler(r, unit, &p, result, err);
 		}
+	} else if (!rc && vprof_can_spare(r, unit)) {
+		rc = run_spared(r, unit, &p, result, err);
 	} else if (!rc) {
 		rc = run_compiler(r, unit, &p, result, err);
 	}

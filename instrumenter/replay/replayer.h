@@ -21,7 +21,8 @@
 /* What one run of the compiler makes of a C++ unit with twins (resident_merge.h): its object, or the assembly of a
  * half.
  */
-enum vprof_unit_half { VPROF_UNIT_WHOLE, VPROF_UNIT_PLAIN, VPROF_UNIT_PROBED };
+/* What of a unit is compiled; all but the whole as assembly. */
+enum vprof_unit_half { VPROF_UNIT_WHOLE, VPROF_UNIT_PLAIN, VPROF_UNIT_PROBED, VPROF_UNIT_IN_C };
 
 enum vprof_unit_action { VPROF_UNIT_KEEP, VPROF_UNIT_COMPILE, VPROF_UNIT_REVERT };
 

@@ -183,7 +183,7 @@ static int cover(struct vprof_resident_closure *c, uint32_t function, uint32_t i
 	return cover_thunks(c, i->low);
 }
 
-/* Where the function itself runs. */
+/* Where the function itself runs. (Of those that share a line, some have no probe, and no entry.) */
 static int visit_function(struct vprof_resident_closure *c, uint32_t function, struct vprof_text *why)
 {
 	const struct vprof_resident_debug *d = c->debug;
@@ -191,7 +191,8 @@ static int visit_function(struct vprof_resident_closure *c, uint32_t function, s
 	int rc = 1;
 
 	for (size_t i = f->instance; rc > 0 && i < d->instances.n && d->instances.v[i].function == function; i++)
-		rc = visit(c, (uint32_t)i);
+		if (d->instances.v[i].entry || !vprof_resident_is_spared(c->file, d->instances.v[i].low))
+			rc = visit(c, (uint32_t)i);
 	for (size_t i = f->inlined; rc > 0 && i < d->inlined.n && d->inlined.v[i].function == function; i++) {
 		if (d->inlined.v[i].holder == VPROF_NONE) {
 			vprof_text_add(why, "a copy was inlined into a function without a name");

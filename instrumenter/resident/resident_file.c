@@ -84,7 +84,8 @@ static int add_sites(struct vprof_resident_file *f, Elf_Scn *section, const GElf
 	return VPROF_OK;
 }
 
-/* What resident_merge.c wrote: pairs, and -1 with where the debug information of a unit with pairs begins. */
+/* What resident_merge.c wrote: pairs, -1 with where the debug information of a unit with pairs begins, and -2 with a
+ * function that has lost its entry. */
 static int add_pairs(struct vprof_resident_file *f, Elf_Scn *section)
 {
 	GElf_Shdr header;
@@ -97,8 +98,8 @@ static int add_pairs(struct vprof_resident_file *f, Elf_Scn *section)
 		uint64_t *unit;
 
 		memcpy(&pair, (const char *)data->d_buf + at, sizeof pair);
-		if (pair.plain == UINT64_MAX) {
-			unit = VPROF_PUSH(&f->merged);
+		if (pair.plain == UINT64_MAX || (pair.plain == UINT64_MAX - 1 && pair.twin)) {
+			unit = pair.plain == UINT64_MAX ? VPROF_PUSH(&f->merged) : VPROF_PUSH(&f->spared);
 			if (!unit)
 				return VPROF_ERR_NOMEM;
 			*unit = pair.twin;
@@ -201,7 +202,8 @@ static int read_sections(struct vprof_resident_file *f)
 	if (!rc && vprof_array_sort(f->symbols.v, f->symbols.n, sizeof *f->symbols.v, vprof_compare_u64))
 		rc = VPROF_ERR_NOMEM;
 	if (!rc && (vprof_array_sort(f->pairs.v, f->pairs.n, sizeof *f->pairs.v, vprof_compare_u64) ||
-		    vprof_array_sort(f->merged.v, f->merged.n, sizeof *f->merged.v, vprof_compare_u64)))
+		    vprof_array_sort(f->merged.v, f->merged.n, sizeof *f->merged.v, vprof_compare_u64) ||
+		    vprof_array_sort(f->spared.v, f->spared.n, sizeof *f->spared.v, vprof_compare_u64)))
 		rc = VPROF_ERR_NOMEM;
 	return rc;
 }
@@ -232,6 +234,7 @@ void vprof_resident_file_release(struct vprof_resident_file *f)
 	VPROF_ARRAY_RELEASE(&f->symbols);
 	VPROF_ARRAY_RELEASE(&f->pairs);
 	VPROF_ARRAY_RELEASE(&f->merged);
+	VPROF_ARRAY_RELEASE(&f->spared);
 	VPROF_ARRAY_RELEASE(&f->code);
 	elf_end(f->elf);
 	if (f->fd >= 0)
@@ -272,6 +275,13 @@ uint64_t vprof_resident_pair_of(const struct vprof_resident_file *f, uint64_t pl
 	size_t i = VPROF_BISECT(f->pairs.n, i, f->pairs.v[i].plain < plain);
 
 	return i < f->pairs.n && f->pairs.v[i].plain == plain ? f->pairs.v[i].twin : 0;
+}
+
+int vprof_resident_is_spared(const struct vprof_resident_file *f, uint64_t plain)
+{
+	size_t i = VPROF_BISECT(f->spared.n, i, f->spared.v[i] < plain);
+
+	return i < f->spared.n && f->spared.v[i] == plain;
 }
 
 static int leads_to(const unsigned char *bytes, uint64_t entry, uint64_t twin)

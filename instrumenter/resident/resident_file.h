@@ -47,6 +47,8 @@ struct vprof_resident_file {
 	VPROF_ARRAY(struct vprof_resident_symbol) symbols; /* by address */
 	VPROF_ARRAY(struct vprof_resident_pair) pairs;	   /* by plain address */
 	VPROF_ARRAY(uint64_t) merged; /* where the debug information of C++ units with twins begins; sorted */
+	VPROF_ARRAY(uint64_t)
+	spared; /* C++ functions without an entry, since their twins have nothing to record; sorted */
 	VPROF_ARRAY(struct vprof_resident_code) code; /* executable sections */
 };
 
@@ -60,6 +62,7 @@ const unsigned char *vprof_resident_bytes(const struct vprof_resident_file *f, u
 const struct vprof_resident_site *vprof_resident_site_of(const struct vprof_resident_file *f, uint64_t twin);
 /* The twin of the C++ function that begins at the address, or 0. */
 uint64_t vprof_resident_pair_of(const struct vprof_resident_file *f, uint64_t plain);
+int vprof_resident_is_spared(const struct vprof_resident_file *f, uint64_t plain);
 /* Where the function at `address` can be opened so that it leads to `twin`: the address of its A9 byte, once it is
  * rewritten. 0: it has no patchable entry. */
 uint64_t vprof_resident_entry(const struct vprof_resident_file *f, uint64_t address, uint64_t twin);

@@ -6,6 +6,9 @@
  * assembler sees in the second assembly means what the first defines, except where code is jumped to: functions that no
  * other unit can have under that name are called as twins. What has a name that the compiler made up, with a number
  * (read-only tables, clones of functions), is each assembly's own. Where that is not certain, the unit gets no twins.
+ *
+ * An entry costs an instruction each time when it is passed, so it stays only where opening it could make a difference:
+ * where the twin holds a site, or goes on to another function.
  */
 #define _GNU_SOURCE
 #include "instrumenter/resident/resident_merge.h"
@@ -16,8 +19,10 @@
 
 #include "common/error.h"
 #include "common/hash/string_set.h"
+#include "instrumenter/resident/resident_file.h"
 
-#define SUFFIX "__vp" /* VPROF_TWIN_SUFFIX */
+#define SUFFIX "__vp"	   /* VPROF_TWIN_SUFFIX */
+#define VP_SITES "vp_live" /* VP_LIVE_SECTION */
 #define OWN_PREFIX ".Lvp_"
 #define TWIN_SECTION "\t.section\t.text.vp,\"ax\",@progbits\n"
 /* Exceptions' tables measure from where the cold part of a function begins: it stays contiguous in a section of its
@@ -30,7 +35,8 @@ enum kind { ABSENT, FUNCTION, VARIABLE };
 struct symbol {
 	unsigned char kind[2]; /* in the plain and the probed assembly: enum kind */
 	unsigned char is_global, is_writable, is_own;
-	long size[2]; /* 0: not known */
+	unsigned char is_entered; /* a function whose entry may have to be opened */
+	long size[2];		  /* 0: not known */
 };
 
 struct line {
@@ -45,7 +51,8 @@ struct merge {
 	struct vprof_text *out, *why;
 	struct vprof_text section, align; /* of the probed assembly, not yet written */
 	enum place place;
-	int is_kept; /* what stands under the last label of a variable */
+	int has_probed; /* there are two assemblies */
+	int is_kept;	/* what stands under the last label of a variable */
 	int failed;
 };
 
@@ -195,6 +202,40 @@ static void define(struct merge *m, const char *name, size_t n, int which, enum 
 		s->is_writable = (unsigned char)is_writable;
 }
 
+static int is_branch(const struct line *l)
+{
+	return *l->word == 'j' || is_word(l, "call callq");
+}
+
+/* Where it leads to, NULL when that is told by a register or memory. */
+static const char *target(const struct line *l)
+{
+	const char *s = l->word + l->n_word;
+
+	while (s < l->end && (*s == ' ' || *s == '\t'))
+		s++;
+	return s < l->end && *s != '*' ? s : NULL;
+}
+
+/* A line of the probed code that makes it matter whether its function is entered. */
+static int is_to_be_seen(const struct line *l)
+{
+	const char *to = is_branch(l) ? target(l) : NULL;
+
+	if (begins(l, ".pushsection " VP_SITES))
+		return 1;
+	return is_branch(l) && !(to && is_local_label(to) && isdigit((unsigned char)to[2]));
+}
+
+/* The function whose code follows the label; what was moved out of it belongs to it. */
+static uint32_t function_of(struct merge *m, const struct line *l)
+{
+	const char *cold = memmem(l->word, l->n_word, ".cold", 5);
+	const struct symbol *s = symbol(m, l->word, cold ? (size_t)(cold - l->word) : l->n_word);
+
+	return s ? (uint32_t)(s - m->symbols.v) : VPROF_NONE;
+}
+
 static void look_at(struct merge *m, const struct line *l, int which)
 {
 	const char *name, *value;
@@ -216,6 +257,8 @@ static void look_at(struct merge *m, const struct line *l, int which)
 
 		define(m, name, n, which, other && other->kind[which] == VARIABLE ? VARIABLE : FUNCTION,
 		       other && other->is_writable);
+		if (which && (s = symbol(m, name, n)))
+			s->is_entered = 1; /* as the other may be */
 	}
 }
 
@@ -223,6 +266,7 @@ static void look_at(struct merge *m, const struct line *l, int which)
 static void read_symbols(struct merge *m, const struct vprof_text *text, int which)
 {
 	const char *at = text->s, *end = text->s + text->len;
+	uint32_t function = VPROF_NONE;
 	enum place place = CODE;
 	int in_statement = 0; /* assembly of the program's own */
 	struct line l;
@@ -230,9 +274,12 @@ static void read_symbols(struct merge *m, const struct vprof_text *text, int whi
 	while (!m->failed && next_line(&at, end, &l)) {
 		if (begins(&l, "#APP") || begins(&l, "#NO_APP"))
 			in_statement = begins(&l, "#APP");
-		else if (is_label(&l) && !is_local_label(l.word))
+		else if (is_label(&l) && !is_local_label(l.word)) {
 			define(m, l.word, l.n_word, which, place == CODE || place == EXCEPTIONS ? FUNCTION : VARIABLE,
 			       place == WRITABLE);
+			function = function_of(m, &l);
+		} else if (which && function != VPROF_NONE && is_to_be_seen(&l))
+			m->symbols.v[function].is_entered = 1;
 		else if (!in_statement && is_section(&l))
 			place = place_of(&l);
 		else if (!in_statement && begins(&l, "."))
@@ -340,19 +387,10 @@ static void write_rest(struct merge *m, const char *s, const char *end, int is_t
 	vprof_text_add(m->out, "\n");
 }
 
-static int is_branch(const struct line *l)
-{
-	const char *s = l->word + l->n_word;
-
-	while (s < l->end && (*s == ' ' || *s == '\t'))
-		s++;
-	return s < l->end && *s != '*' && (*l->word == 'j' || is_word(l, "call callq"));
-}
-
 static void write_line(struct merge *m, const struct line *l)
 {
 	vprof_text_append(m->out, l->s, (size_t)(l->word + l->n_word - l->s));
-	write_rest(m, l->word + l->n_word, l->end, is_branch(l), NULL, 0);
+	write_rest(m, l->word + l->n_word, l->end, is_branch(l) && target(l), NULL, 0);
 }
 
 /* The section that a variable is to stand in: its own, or, when that belongs to a function, a common one. */
@@ -478,17 +516,36 @@ static void write_probed(struct merge *m, const struct vprof_text *text)
 	}
 }
 
-/* The first assembly, without the list of its entries: gcc 12 ties that to functions which the linker may drop. */
+/* Could the entry have to be opened? A function that only the first assembly has may be paired with the twin of another
+ * unit, which has the same function. */
+static int is_entered(struct merge *m, const char *name, size_t n)
+{
+	const struct symbol *s = symbol(m, name, n);
+
+	return s && (s->is_entered || (m->has_probed && s->kind[1] != FUNCTION)) && !memchr(name, '.', n);
+}
+
+/* The first assembly, without the list of its entries (gcc 12 ties that to functions which the linker may drop), and
+ * without the entries that need not be. */
 static void write_plain(struct merge *m, const struct vprof_text *text)
 {
 	const char *at = text->s, *end = text->s + text->len;
-	int is_left_out = 0;
+	int is_left_out = 0, in_statement = 0, is_spared = 0, n_spared = 0;
 	struct line l;
 	size_t n;
 
 	while (next_line(&at, end, &l)) {
-		if (is_section(&l))
+		if (begins(&l, "#APP") || begins(&l, "#NO_APP"))
+			in_statement = begins(&l, "#APP");
+		else if (!in_statement && is_label(&l) && !is_local_label(l.word))
+			is_spared = !is_entered(m, l.word, l.n_word);
+		else if (is_section(&l))
 			is_left_out = !strncmp(operand(&l, &n), "__patchable", 11);
+		if (n_spared && !in_statement && l.n_word == 3 && is_word(&l, "nop")) {
+			n_spared--;
+			continue;
+		}
+		n_spared = is_spared && begins(&l, ".LPFE") && is_label(&l) ? VPROF_ENTRY_BYTES : 0;
 		if (is_left_out)
 			continue;
 		vprof_text_append(m->out, l.s, (size_t)(l.end - l.s));
@@ -496,7 +553,8 @@ static void write_plain(struct merge *m, const struct vprof_text *text)
 	}
 }
 
-/* Which twin belongs to which function, and that this unit has them; and a site that keeps the section of the twins.
+/* Which twin belongs to which function, which of them have lost their entry, and that this unit has them; and a site
+ * that keeps the section of the twins.
  * (The linker keeps unused sections that look like debug information.) */
 static void write_pairs(struct merge *m)
 {
@@ -506,7 +564,9 @@ static void write_pairs(struct merge *m)
 		const char *name = m->names.kept.v[i];
 
 		if (s->kind[0] == FUNCTION && s->kind[1] == FUNCTION && !strchr(name, '.') && !is_of_runtime(name))
-			vprof_text_addf(m->out, "\t.quad\t%s, %s" SUFFIX "\n", name, name);
+			vprof_text_addf(m->out, "\t.quad\t%s, %s" SUFFIX "\n%s%s%s", name, name,
+					s->is_entered ? "" : "\t.quad\t-2, ", s->is_entered ? "" : name,
+					s->is_entered ? "" : "\n");
 	}
 	vprof_text_add(m->out, TWIN_SECTION OWN_PREFIX "twins:\n\t.section\tvp_live,\"aw\"\n\t.balign\t32\n"
 						       "\t.8byte\t0, 0, 0, " OWN_PREFIX "twins\n");
@@ -515,7 +575,9 @@ static void write_pairs(struct merge *m)
 int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text *probed, struct vprof_text *out,
 			 struct vprof_text *why)
 {
-	struct merge m = { .out = out, .why = why, .section = VPROF_TEXT_INIT, .align = VPROF_TEXT_INIT };
+	struct merge m = {
+		.out = out, .why = why, .has_probed = 1, .section = VPROF_TEXT_INIT, .align = VPROF_TEXT_INIT
+	};
 	int rc = VPROF_OK;
 
 	if (!plain->len || !probed->len || !strstr(plain->s, "\n.Ldebug_info0:")) {
@@ -535,6 +597,36 @@ int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text
 		rc = VPROF_ERR_NOMEM;
 	vprof_text_release(&m.section);
 	vprof_text_release(&m.align);
+	VPROF_ARRAY_RELEASE(&m.symbols);
+	vprof_strings_release(&m.names);
+	return rc;
+}
+
+/* A function of C has a twin under its name and the suffix. */
+static void pair_by_name(struct merge *m)
+{
+	for (size_t i = 0; !m->failed && i < m->symbols.n; i++) {
+		const char *name = m->names.kept.v[i];
+		size_t n = strlen(name), k = strlen(SUFFIX);
+		struct symbol *s = n > k && m->symbols.v[i].kind[0] == FUNCTION && !strcmp(name + n - k, SUFFIX) ?
+					   symbol(m, name, n - k) :
+					   NULL;
+
+		if (s)
+			s->is_entered = 1;
+	}
+}
+
+int vprof_assembly_spare(const struct vprof_text *text, struct vprof_text *out)
+{
+	struct merge m = { .out = out };
+	int rc = VPROF_OK;
+
+	read_symbols(&m, text, 0);
+	pair_by_name(&m);
+	write_plain(&m, text);
+	if (m.failed || out->failed)
+		rc = VPROF_ERR_NOMEM;
 	VPROF_ARRAY_RELEASE(&m.symbols);
 	vprof_strings_release(&m.names);
 	return rc;

@@ -11,4 +11,8 @@
 int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text *probed, struct vprof_text *out,
 			 struct vprof_text *why);
 
+/* `out` is the assembly of a C unit without the patchable entries of functions that have no twin: what was left out,
+ * and what the compiler made of functions (clones), which is called in a way of its own. OK, NOMEM. */
+int vprof_assembly_spare(const struct vprof_text *text, struct vprof_text *out);
+
 #endif

@@ -14,9 +14,10 @@
  * Invariant: between the inserted lines the preprocessor is in the state in which it was at the function, so that the
  * text means the same; a function whose text changes that state, or leaves a condition open, gets no twin.
  *
- * A function without a twin would hold inlined copies of its callees that nobody can open; so these callees are not
- * inlined at all (VP_APART). The same goes for main and for what threads begin with: they run already when a function
- * is opened, and may never return.
+ * A function without a twin would hold inlined copies of its callees that nobody can open. So around its text their
+ * names are macros that call them without the compiler knowing whom (VP_UNSEEN): it inlines them everywhere else as it
+ * did before. Where that is not possible, they are not inlined at all (VP_APART). The same goes for main and for what
+ * threads begin with: they run already when a function is opened, and may never return.
  */
 #define _GNU_SOURCE
 #include "instrumenter/splice/splice_live.h"
@@ -27,6 +28,7 @@
 
 #include "common/files.h"
 #include "instrumenter/splice/splice_hook.h"
+#include "instrumenter/splice/splice_repeat.h"
 #include "trace/format.h"
 
 enum form { IN_BODY, TWIN };
@@ -40,12 +42,14 @@ struct live {
 	unsigned char *is_start; /* functions: what threads begin with */
 	/* canonical functions: those whose twin is in every unit, called or not; those that are not inlined */
 	unsigned char *is_kept, *is_apart;
-	unsigned char *is_main; /* files: a unit's own */
-	uint64_t *readers;	/* [files][n_words]: the units that read a file, a bit for each */
+	unsigned char *is_unseen; /* calls: the compiler does not know whom they call */
+	unsigned char *is_main;	  /* files: a unit's own */
+	uint64_t *readers;	  /* [files][n_words]: the units that read a file, a bit for each */
 	size_t n_words;
 	int is_lto;	    /* some units are optimised when they are linked */
 	const char **names; /* of the functions that one function calls as twins: scratch */
 	uint32_t *called;
+	unsigned char *hides; /* of these: the function is called, and the compiler does not know that it is */
 	size_t n_called;
 };
 
@@ -108,162 +112,6 @@ static size_t file_index(const struct live *l, uint32_t id)
 	return file ? (size_t)(file - l->facts->files) : l->facts->n_files;
 }
 
-/* ---- may the text be written twice? ---- */
-
-static const char *line_end(const char *s, const char *end)
-{
-	const char *newline = memchr(s, '\n', (size_t)(end - s));
-
-	return newline ? newline : end;
-}
-
-/* The directive of a line, "" when it has none. */
-static void directive(const char *s, const char *end, char word[16])
-{
-	size_t n = 0;
-
-	while (s < end && (*s == ' ' || *s == '\t'))
-		s++;
-	if (s < end && *s == '#') {
-		s++;
-		while (s < end && (*s == ' ' || *s == '\t'))
-			s++;
-		while (n < 15 && s < end && isalnum((unsigned char)*s))
-			word[n++] = *s++;
-	}
-	word[n] = 0;
-}
-
-static int is_one_of(const char *word, const char *list)
-{
-	const char *at = strstr(list, word);
-	size_t n = strlen(word);
-
-	return n && at && (at == list || at[-1] == ' ') && (!at[n] || at[n] == ' ');
-}
-
-/* The macro that a #define or #undef names. */
-static size_t macro_named(const char *line, const char *end, const char **name)
-{
-	const char *s = memchr(line, 'd', (size_t)(end - line)); /* "define", "undef": one way or the other behind it */
-	size_t n = 0;
-
-	while (s && s < end && isalpha((unsigned char)*s))
-		s++;
-	while (s && s < end && (*s == ' ' || *s == '\t'))
-		s++;
-	while (s && s + n < end && (isalnum((unsigned char)s[n]) || s[n] == '_'))
-		n++;
-	*name = s;
-	return n;
-}
-
-/* Does a condition of the text ask for the macro? */
-static int asks_for(const char *text, const char *end, const char *name, size_t n)
-{
-	for (const char *line = text, *next; line < end; line = next + 1) {
-		char word[16];
-
-		next = line_end(line, end);
-		directive(line, next, word);
-		if (!is_one_of(word, "if ifdef ifndef elif elifdef elifndef"))
-			continue;
-		for (const char *at = line; (at = memmem(at, (size_t)(next - at), name, n)); at++)
-			if (!isalnum((unsigned char)at[n]) && at[n] != '_')
-				return 1;
-	}
-	return 0;
-}
-
-static int can_repeat(const struct live *l, const char *text, size_t n, int depth_left);
-
-/* Can the file that a line of the text includes be read twice? */
-static int can_include_again(const struct live *l, const char *line, const char *end, int depth_left)
-{
-	const char *open = memchr(line, '"', (size_t)(end - line));
-	const char *close = open ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
-	int found = 0, ok = depth_left > 0;
-
-	for (size_t i = 0; close && ok && i < l->facts->n_files; i++) {
-		const char *path = l->facts->files[i].path;
-		size_t k = strlen(path), n = (size_t)(close - open - 1);
-		struct vprof_text text = VPROF_TEXT_INIT;
-
-		if (k <= n || path[k - n - 1] != '/' || memcmp(path + k - n, open + 1, n))
-			continue;
-		found = 1;
-		ok = !vprof_file_read(path, &text, NULL) && can_repeat(l, text.s, text.len, depth_left - 1);
-		vprof_text_release(&text);
-	}
-	return found && ok;
-}
-
-/* Are all conditions of the text closed in it, and does it mean the same when it stands there twice? */
-static int can_repeat(const struct live *l, const char *text, size_t n, int depth_left)
-{
-	const char *end = text + n;
-	int depth = 0;
-
-	for (const char *line = text, *next; line < end; line = next + 1) {
-		const char *name;
-		char word[16];
-		size_t k;
-
-		next = line_end(line, end);
-		directive(line, next, word);
-		if (is_one_of(word, "if ifdef ifndef")) {
-			depth++;
-		} else if (!strcmp(word, "endif")) {
-			depth--;
-		} else if (is_one_of(word, "elif else elifdef elifndef")) {
-			if (!depth)
-				return 0;
-		} else if (is_one_of(word, "define undef")) {
-			k = macro_named(line, next, &name);
-			if (!k || asks_for(text, end, name, k))
-				return 0;
-		} else if (!strcmp(word, "include")) {
-			if (!can_include_again(l, line, next, depth_left))
-				return 0;
-		} else if (!strcmp(word, "pragma")) {
-			if (memmem(line, (size_t)(next - line), "once", 4))
-				return 0;
-		} else if (*word && !is_one_of(word, "error warning")) {
-			return 0;
-		}
-		if (depth < 0)
-			return 0;
-	}
-	return !depth;
-}
-
-/* The number that the compiler gives to the line of an offset. */
-static unsigned long line_at(const struct vprof_text *text, size_t offset)
-{
-	const char *s = text->s, *end = text->s + offset;
-	unsigned long number = 1;
-
-	while (line_end(s, end) < end) {
-		const char *next = line_end(s, end);
-		char word[16];
-
-		directive(s, next, word);
-		if (isdigit((unsigned char)*word)) {
-			number = strtoul(word, NULL, 10) - 1;
-		} else if (!strcmp(word, "line")) {
-			const char *digits = strstr(s, "line") + 4;
-
-			while (digits < next && (*digits == ' ' || *digits == '\t'))
-				digits++;
-			if (isdigit((unsigned char)*digits))
-				number = strtoul(digits, NULL, 10) - 1;
-		}
-		number++;
-		s = next + 1;
-	}
-	return number;
-}
-
 static int fits(const struct vprof_facts_function *f, const struct vprof_text *text)
 {
 	size_t n = strlen(f->name);
@@ -292,7 +140,8 @@ static enum form form_of(const struct live *l, size_t at, const struct vprof_tex
 			return IN_BODY;
 		f = g;
 	}
-	if (!in_c || !can_repeat(l, text->s + f->head_begin, (size_t)(f->body_end + 1 - f->head_begin), 3))
+	if (!in_c ||
+	    !vprof_text_can_repeat(l->facts, text->s + f->head_begin, (size_t)(f->body_end + 1 - f->head_begin)))
 		return IN_BODY;
 	return is_allowed ? TWIN : IN_BODY;
 }
@@ -369,31 +218,88 @@ static int mentions(const char *text, const char *name)
 	return 0;
 }
 
-/* The functions at the place that order[at] begins call these twins by name, and nothing else by that name. */
-static void find_called(struct live *l, size_t at)
+static const struct vprof_facts_call *call_at(const struct live *l, size_t at, size_t last, int64_t begin)
+{
+	for (size_t j = at; j < last; j++) {
+		const struct vprof_facts_function *f = &l->facts->functions[l->order[j]];
+
+		for (uint32_t k = 0; k < f->n_calls; k++) {
+			const struct vprof_facts_call *c = vprof_facts_call_of(l->facts, f, k);
+
+			if (c->begin == begin && c->file == f->file)
+				return c;
+		}
+	}
+	return NULL;
+}
+
+static int is_word(char c)
+{
+	return c == '_' || isalnum((unsigned char)c);
+}
+
+/* In the text of the function at order[at .. last), is the name followed by an open bracket only where it is called?
+ * (A local declaration of it is no call.) */
+static int only_calls(const struct live *l, size_t at, size_t last, const struct vprof_text *text, const char *name)
+{
+	const struct vprof_facts_function *f = &l->facts->functions[l->order[at]];
+	const char *end = text->s + f->body_end, *s = text->s + f->head_begin;
+	size_t n = strlen(name);
+
+	for (; (s = memmem(s, (size_t)(end - s), name, n)); s += n) {
+		const struct vprof_facts_call *c;
+		const char *behind = s + n;
+
+		while (behind < end && isspace((unsigned char)*behind))
+			behind++;
+		if ((s > text->s && is_word(s[-1])) || is_word(s[n]) || *behind != '(')
+			continue;
+		c = call_at(l, at, last, s - text->s);
+		if (!c || c->kind != VPROF_CALL_DIRECT || strcmp(c->callee, name))
+			return 0;
+	}
+	return 1;
+}
+
+/* Does the call name its callee right at its begin, or come from a macro? */
+static int is_by_name(const struct vprof_facts_call *c, const struct vprof_text *text)
+{
+	return c->kind == VPROF_CALL_DIRECT &&
+	       (c->begin < 0 || ((size_t)c->begin < text->len && is_word(text->s[c->begin])));
+}
+
+/* The functions at the place that order[at] begins, of that text, call these twins by name, and nothing else by that
+ * name. Units that are optimised together: what has its twin in another is called without the compiler knowing whom. */
+static void find_called(struct live *l, size_t at, const struct vprof_text *text)
 {
 	const struct vprof_facts *facts = l->facts;
 	const struct vprof_facts_function *first = &facts->functions[l->order[at]];
 	size_t last = at, kept = 0;
 
 	l->n_called = 0;
-	for (; last < facts->n_functions && same_place(first, &facts->functions[l->order[last]]); last++) {
-		const struct vprof_facts_function *f = &facts->functions[l->order[last]];
+	while (last < facts->n_functions && same_place(first, &facts->functions[l->order[last]]))
+		last++;
+	for (size_t j = at; j < last; j++) {
+		const struct vprof_facts_function *f = &facts->functions[l->order[j]];
 
 		for (uint32_t k = 0; f->lang == VPROF_LANG_C && k < f->n_calls; k++) {
 			const struct vprof_facts_call *c = vprof_facts_call_of(facts, f, k);
 			uint32_t g = c->callee_function ? l->canon[c->callee_function - 1] : 0;
 			size_t i = 0;
+			int hides;
 
 			if (!c->callee_function || c->kind != VPROF_CALL_DIRECT || l->form[g] != TWIN ||
 			    strcmp(c->callee, facts->functions[g].name))
 				continue;
 			while (i < l->n_called && strcmp(l->names[i], c->callee))
 				i++;
-			if (i == l->n_called && is_always_there(l, f->file, facts->functions[g].file)) {
-				l->names[l->n_called] = c->callee;
-				l->called[l->n_called++] = g;
-			}
+			hides = !is_always_there(l, f->file, facts->functions[g].file);
+			if (i < l->n_called ||
+			    (hides && !(l->is_lto && is_by_name(c, text) && only_calls(l, at, last, text, c->callee))))
+				continue;
+			l->names[l->n_called] = c->callee;
+			l->hides[l->n_called] = (unsigned char)hides;
+			l->called[l->n_called++] = g;
 		}
 	}
 	for (size_t i = 0; i < l->n_called; i++) {
@@ -410,6 +316,7 @@ static void find_called(struct live *l, size_t at)
 		}
 		if (!other) {
 			l->names[kept] = l->names[i];
+			l->hides[kept] = l->hides[i];
 			l->called[kept++] = l->called[i];
 		}
 	}
@@ -430,6 +337,7 @@ static void declare(const struct live *l, uint32_t function, struct vprof_text *
 			l->facts->functions[function].name);
 }
 
+/* What the called functions' names stand for from here on. */
 static void begin_calls(const struct live *l, struct vprof_text *out)
 {
 	for (size_t i = 0; i < l->n_called; i++) {
@@ -437,10 +345,14 @@ static void begin_calls(const struct live *l, struct vprof_text *out)
 			   *guard = in_header(l, l->called[i]) ? "VP_LIVE_HEADER_TWINS_" : "VP_LIVE_TWINS_";
 
 		vprof_text_addf(out, "#if defined(%s) && !defined(%s)\n", guard, name);
-		declare(l, l->called[i], out);
-		vprof_text_addf(out,
-				"#define %s(...) %s" VPROF_TWIN_SUFFIX "(__VA_ARGS__)\n#define vp_renamed_%s\n#endif\n",
-				name, name, name);
+		if (!l->hides[i])
+			declare(l, l->called[i], out);
+		vprof_text_addf(out, "#define %s(...) ", name);
+		if (l->hides[i])
+			vprof_text_addf(out, "VP_UNSEEN(%s)", name);
+		else
+			vprof_text_addf(out, "%s" VPROF_TWIN_SUFFIX, name);
+		vprof_text_addf(out, "(__VA_ARGS__)\n#define vp_renamed_%s\n#endif\n", name);
 	}
 }
 
@@ -496,12 +408,13 @@ static void add_twin(struct live *l, uint32_t canon, const struct vprof_facts_fu
 	for (size_t i = 0; i < 3; i++)
 		vprof_text_addf(&before, "#pragma push_macro(\"%s\")\n#undef %s\n#define %s \"%s\"\n",
 				function_names[i], function_names[i], function_names[i], f->name);
-	vprof_text_addf(&before, "#line %lu\n", line_at(text, (size_t)f->head_begin));
+	vprof_text_addf(&before, "#line %lu\n", vprof_text_line_at(text, (size_t)f->head_begin));
 	vprof_text_add(&behind, "\n");
 	end_calls(l, &behind);
 	for (size_t i = 0; i < 3; i++)
 		vprof_text_addf(&behind, "#pragma pop_macro(\"%s\")\n", function_names[i]);
-	vprof_text_addf(&behind, "VP_TWIN_KEEP(%s)\n#endif\n#line %lu\n", f->name, line_at(text, (size_t)f->body_end));
+	vprof_text_addf(&behind, "VP_TWIN_KEEP(%s)\n#endif\n#line %lu\n", f->name,
+			vprof_text_line_at(text, (size_t)f->body_end));
 	vprof_edits_add_lines(l->edits, f->file, VPROF_EDIT_COPY, f->body_end + 1, f->head_begin, &before, &behind);
 }
 
@@ -537,7 +450,7 @@ static int add_file(struct live *l, size_t first, size_t n, struct vprof_error *
 			rc = vprof_file_read(file->path, &text, err);
 		if (rc)
 			break;
-		find_called(l, i);
+		find_called(l, i, &text);
 		add_twin(l, canon, f, p, &text);
 	}
 	vprof_text_release(&text);
@@ -571,6 +484,88 @@ static int add_site(struct live *l, const struct vprof_probe *p)
 	return 0;
 }
 
+/* ---- functions without a twin ---- */
+
+/* The calls of the function at order[at .. last), which has no twin: those whose callee the compiler need not know. */
+static void find_unseen(struct live *l, size_t at, size_t last, const struct vprof_text *text)
+{
+	const struct vprof_facts *facts = l->facts;
+
+	l->n_called = 0;
+	for (size_t j = at; j < last; j++) {
+		const struct vprof_facts_function *f = &facts->functions[l->order[j]];
+
+		for (uint32_t k = 0; k < f->n_calls; k++) {
+			const struct vprof_facts_call *c = vprof_facts_call_of(facts, f, k);
+			uint32_t g = c->callee_function ? l->canon[c->callee_function - 1] : 0;
+			size_t i = 0;
+
+			if (!c->callee_function || l->form[g] != TWIN || !is_by_name(c, text) ||
+			    strcmp(c->callee, facts->functions[g].name))
+				continue;
+			while (i < l->n_called && strcmp(l->names[i], c->callee))
+				i++;
+			if (i == l->n_called && only_calls(l, at, last, text, c->callee)) {
+				l->names[l->n_called] = c->callee;
+				l->hides[l->n_called] = 1;
+				l->called[l->n_called++] = g;
+			}
+			if (i < l->n_called)
+				l->is_unseen[c - facts->calls] = 1;
+		}
+	}
+}
+
+/* A function that holds no probe, or one in its body. */
+static void hide_calls(struct live *l, size_t at, const struct vprof_text *text)
+{
+	const struct vprof_facts_function *f = &l->facts->functions[l->order[at]];
+	struct vprof_text before = VPROF_TEXT_INIT, behind = VPROF_TEXT_INIT;
+	size_t last = at;
+
+	for (; last < l->facts->n_functions && same_place(f, &l->facts->functions[l->order[last]]); last++) {
+		const struct vprof_facts_function *g = &l->facts->functions[l->order[last]];
+
+		if (g->lang != VPROF_LANG_C || g->head_begin != f->head_begin || !fits(g, text))
+			return;
+	}
+	find_unseen(l, at, last, text);
+	if (!l->n_called)
+		return;
+	vprof_text_add(&before, "\n");
+	begin_calls(l, &before);
+	vprof_text_addf(&before, "#line %lu\n", vprof_text_line_at(text, (size_t)f->head_begin));
+	vprof_text_add(&behind, "\n");
+	end_calls(l, &behind);
+	vprof_text_addf(&behind, "#line %lu\n", vprof_text_line_at(text, (size_t)f->body_end));
+	vprof_edits_add_lines(l->edits, f->file, VPROF_EDIT_BEFORE, f->head_begin, f->head_begin, &before, NULL);
+	vprof_edits_add_lines(l->edits, f->file, VPROF_EDIT_BEFORE, f->body_end + 1, f->body_end + 1, &behind, NULL);
+}
+
+/* Of the n functions of one file. */
+static int hide_all(struct live *l, size_t first, size_t n, struct vprof_error *err)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(l->facts, l->facts->functions[l->order[first]].file);
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = VPROF_OK;
+
+	if (!file || !file->in_project || !vprof_path_inside(l->facts->root, file->path))
+		return VPROF_OK;
+	for (size_t i = first; !rc && i < first + n; i++) {
+		uint32_t f = l->order[i];
+
+		if (l->canon[f] != f || l->form[f] == TWIN || !l->facts->functions[f].n_calls ||
+		    l->facts->functions[f].head_begin < 0)
+			continue;
+		if (!text.len)
+			rc = vprof_file_read(file->path, &text, err);
+		if (!rc)
+			hide_calls(l, i, &text);
+	}
+	vprof_text_release(&text);
+	return rc;
+}
+
 /* Which functions are run by others than functions with twins, which call their twins. */
 static void find_kept(struct live *l)
 {
@@ -585,10 +580,28 @@ static void find_kept(struct live *l)
 
 		uint32_t callee = c->callee_function ? l->canon[c->callee_function - 1] : 0;
 
-		if (c->callee_function && (caller == UINT32_MAX || l->form[l->canon[caller]] != TWIN) &&
-		    is_ever_there(l, c->file, facts->functions[callee].file))
-			l->is_kept[callee] = l->is_apart[callee] = 1;
+		if (!c->callee_function || (caller != UINT32_MAX && l->form[l->canon[caller]] == TWIN) ||
+		    !is_ever_there(l, c->file, facts->functions[callee].file))
+			continue;
+		l->is_kept[callee] = 1;
+		l->is_apart[callee] |= !l->is_unseen[i];
 	}
+}
+
+static int for_each_file(struct live *l, int (*edit)(struct live *, size_t, size_t, struct vprof_error *),
+			 struct vprof_error *err)
+{
+	int rc = VPROF_OK;
+
+	for (size_t i = 0, n; !rc && i < l->facts->n_functions; i += n) {
+		uint32_t file = l->facts->functions[l->order[i]].file;
+
+		for (n = 1; i + n < l->facts->n_functions; n++)
+			if (l->facts->functions[l->order[i + n]].file != file)
+				break;
+		rc = edit(l, i, n, err);
+	}
+	return rc;
 }
 
 static int add_all(struct live *l, struct vprof_error *err)
@@ -598,15 +611,11 @@ static int add_all(struct live *l, struct vprof_error *err)
 	find_places(l);
 	for (size_t i = 0; !rc && i < l->facts->n_functions;)
 		i += decide_file(l, i, &rc, err);
+	if (!rc)
+		rc = for_each_file(l, hide_all, err);
 	find_kept(l);
-	for (size_t i = 0, n; !rc && i < l->facts->n_functions; i += n) {
-		uint32_t file = l->facts->functions[l->order[i]].file;
-
-		for (n = 1; i + n < l->facts->n_functions; n++)
-			if (l->facts->functions[l->order[i + n]].file != file)
-				break;
-		rc = add_file(l, i, n, err);
-	}
+	if (!rc)
+		rc = for_each_file(l, add_file, err);
 	for (size_t i = 0; !rc && i < l->plan->n_probes; i++)
 		if (l->plan->probes[i].kind != VPROF_PROBE_FUNCTION && add_site(l, &l->plan->probes[i]))
 			rc = vprof_error_set(err, VPROF_ERR_STALE,
@@ -625,14 +634,16 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	l.form = calloc(facts->n_functions + 1, 1);
 	l.is_kept = calloc(facts->n_functions + 1, 1);
 	l.is_apart = calloc(facts->n_functions + 1, 1);
+	l.is_unseen = calloc(facts->n_calls + 1, 1);
 	l.is_start = calloc(facts->n_functions + 1, 1);
 	l.is_main = calloc(facts->n_files + 1, 1);
 	l.n_words = facts->n_tus / 64 + 1;
 	l.readers = calloc((facts->n_files + 1) * l.n_words, sizeof *l.readers);
 	l.names = calloc(facts->n_functions + 1, sizeof *l.names);
 	l.called = calloc(facts->n_functions + 1, sizeof *l.called);
-	rc = l.order && l.canon && l.form && l.is_start && l.is_kept && l.is_apart && l.is_main && l.readers &&
-			     l.names && l.called ?
+	l.hides = calloc(facts->n_functions + 1, 1);
+	rc = l.order && l.canon && l.form && l.is_start && l.is_kept && l.is_apart && l.is_unseen && l.is_main &&
+			     l.readers && l.names && l.called && l.hides ?
 		     add_all(&l, err) :
 		     vprof_error_no_memory(err);
 	free(l.order);
@@ -641,9 +652,11 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	free(l.is_start);
 	free(l.is_kept);
 	free(l.is_apart);
+	free(l.is_unseen);
 	free(l.is_main);
 	free(l.readers);
 	free(l.names);
 	free(l.called);
+	free(l.hides);
 	return rc;
 }

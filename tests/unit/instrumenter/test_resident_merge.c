@@ -149,6 +149,78 @@ static void sections(void **state)
 	assert_has("\t.section\t.rodata\n.Lvp_C0:\n\t.string\t\"see .LC0: %s \\\" shared\"\n");
 }
 
+#define ENTRY "\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n"
+#define WITH_ENTRY(name, body)                                                                                         \
+	FUNCTION(".globl", name,                                                                                       \
+		 "\t.section\t__patchable_function_entries,\"awo\",@progbits," name                                    \
+		 "\n\t.align 8\n\t.quad\t.LPFE1\n\t.text\n.LPFE1:\n" ENTRY body)
+#define SITE "#APP\n\t.pushsection vp_live,\"aw\"\n17:\t.8byte 0, 0\n\t.popsection\n#NO_APP\n"
+
+/* Does the function of that name begin with an entry, behind its labels? */
+static void assert_entry(const char *name, int expected)
+{
+	const char *at = strstr(out.s, name);
+
+	assert_non_null(at);
+	at = strstr(at, ".LPFE1:\n") + strlen(".LPFE1:\n");
+	if ((strncmp(at, ENTRY, strlen(ENTRY)) == 0) != expected)
+		fail_msg("%s:%.80s", name, at);
+	assert_null(strstr(out.s, "__patchable"));
+}
+
+/* Opening it must make no difference: its twin holds no site, and goes on to no other function. */
+static void entries_that_are_spared(void **state)
+{
+	static const char plain[] = WITH_ENTRY("_Z4leafv", "\tnop\n\tret\n") WITH_ENTRY("_Z6probedv", "\tret\n")
+		WITH_ENTRY("_Z6callerv", "\tret\n") WITH_ENTRY("_Z4tailv", "\tret\n")
+			WITH_ENTRY("_Z7pointerv", "\tret\n") WITH_ENTRY("_Z4onlyv", "\tret\n")
+				WITH_ENTRY("jumps", "\tret\n") WITH_ENTRY("_Z4movev", "\tret\n")
+					WITH_ENTRY("_Z6probedv.isra.0", "\tret\n") WITH_ENTRY("_ZN1aC2Ev", "\tret\n")
+						WITH_ENTRY("_Z5thunkv", "\tret\n");
+	static const char probed[] = FUNCTION(".globl", "_Z4leafv", ".L2:\n\tjne\t.L2\n\tret\n") FUNCTION(
+		".globl", "_Z6probedv", SITE "\tret\n") FUNCTION(".globl", "_Z6callerv", "\tcall\t_Z4leafv\n\tret\n")
+		FUNCTION(".globl", "_Z4tailv", "\tjmp\t_Z4leafv\n") FUNCTION(".globl", "_Z7pointerv", "\tjmp\t*%rax\n")
+			FUNCTION(".globl", "jumps", "\tret\n") FUNCTION(
+				".globl", "_Z4movev",
+				"\tret\n\t.section\t.text.unlikely\n_Z4movev.cold:\n" SITE "\tret\n")
+				FUNCTION(".globl", "_ZN1aC1Ev",
+					 SITE "\tret\n") "\t.set\t_ZN1aC2Ev,_ZN1aC1Ev\n" FUNCTION(".globl", "_Z5thunkv",
+												  "\tjmp\t.LTHUNK0\n");
+
+	(void)state;
+	assert_int_equal(merge(plain, probed), 0);
+	assert_entry("\n_Z4leafv:", 0);
+	assert_has(".LPFE1:\n\tnop\n\tret\n"); /* its own, which is none of the entry's */
+	assert_entry("\n_Z6probedv:", 1);
+	assert_entry("\n_Z6callerv:", 1);
+	assert_entry("\n_Z4tailv:", 1);
+	assert_entry("\n_Z7pointerv:", 1);
+	assert_entry("\n_Z4onlyv:", 1); /* another unit may have its twin */
+	assert_entry("\njumps:", 0);
+	assert_entry("\n_Z4movev:", 1);
+	assert_entry("\n_Z6probedv.isra.0:", 0);
+	assert_entry("\n_ZN1aC2Ev:", 1);
+	assert_entry("\n_Z5thunkv:", 1);
+}
+
+static void entries_of_a_c_unit(void **state)
+{
+	struct vprof_text in = VPROF_TEXT_INIT;
+
+	(void)state;
+	vprof_text_clear(&out);
+	vprof_text_add(&in, WITH_ENTRY("f", "\tret\n") WITH_ENTRY("left_out", "\tcall\tf\n\tret\n"));
+	vprof_text_add(&in, WITH_ENTRY("f.constprop.0", "\tret\n") WITH_ENTRY("g", "\tret\n"));
+	vprof_text_add(&in, FUNCTION(".local", "f__vp", "\tret\n") FUNCTION(".local", "g__vp", "\tret\n"));
+	assert_int_equal(vprof_assembly_spare(&in, &out), 0);
+	assert_entry("\nf:", 1);
+	assert_entry("\nleft_out:", 0);
+	assert_entry("\nf.constprop.0:", 0);
+	assert_entry("\ng:", 1);
+	assert_has("\nf__vp:\n.LFB1:\n\tret\n");
+	vprof_text_release(&in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +230,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(sections),
 		cmocka_unit_test(tables_of_classes),
+		cmocka_unit_test(entries_that_are_spared),
+		cmocka_unit_test(entries_of_a_c_unit),
 	};
 
 	vprof_text_init(&out);

@@ -38,6 +38,7 @@ COUNTER(virtual_base);
 COUNTER(pure_virtual);
 COUNTER(covariant);
 COUNTER(by_member_pointer);
+COUNTER(on_one_line);
 COUNTER(by_function);
 COUNTER(comparator);
 COUNTER(static_init) COUNTER(thread_local_user);
@@ -477,8 +478,26 @@ __attribute__((noinline)) static long work(int i, Both &both)
 	       (long)any(1.5) + counted_inline(i);
 	return sum;
 }
+/* As frameworks for tests do: the class, and the destructor that the compiler makes, begin on the line of its function.
+ */
+struct Case {
+	virtual ~Case() = default;
+	virtual int run(int a) = 0;
+};
+#define CASE(name)                                                                                                     \
+	struct name : Case {                                                                                           \
+		int run(int a) override;                                                                               \
+	};                                                                                                             \
+	int name::run(int a)
+CASE(OnOneLine)
+{
+	PLANTED(on_one_line) for (int i = 0; i < 2; i++) a += i;
+	return a;
+}
+
 int main()
 {
+	Case *one = new OnOneLine;
 	long sum = 0, sums[2] = { 0, 0 };
 	int (*volatile pointer)(int) = by_function;
 	std::function<int(int)> f = kept(3), g = pointer;
@@ -486,7 +505,8 @@ int main()
 
 	atexit(planted_write);
 	for (int i = 0; i < 60; i++)
-		sum += work(i, *both) + f(i) + g(i) + other_unit(i);
+		sum += work(i, *both) + f(i) + g(i) + other_unit(i) + one->run(i);
+	delete one;
 	Root *root = both;
 	delete root;
 	std::thread a(run_thread, &sums[0], 200), b([&] { run_thread(&sums[1], 300); });
