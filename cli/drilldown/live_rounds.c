@@ -14,8 +14,8 @@
  * Where there are many intervals, a look draws LOOK_INTERVALS of them at random, or fewer where these have more than
  * LOOK_RECORDS records, at least LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to
  * its bounds than how many requests a turn had, and where it does not, the round goes on for longer. At a look that
- * would end the round all of them are analysed, too, and must say the same. They are analysed once more when the round
- * has ended, since the trace is complete only then. */
+ * would end the round all of them are analysed, too, and must say the same. If so, that is the round's analysis: its
+ * trace stays as it was then. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -58,7 +58,9 @@ struct vprof_live_rounds {
 	struct vprof_live_contexts contexts; /* of the processes that run now */
 	uint32_t n_plans;
 	double recorded_s;
-	size_t n_rounds, n_windows, n_looks, n_starts;
+	size_t n_rounds, n_windows, n_looks, n_analyses, n_starts;
+	struct vprof_results *whole; /* of all that the round has recorded by now; NULL: no look was at that */
+	struct vprof_plan *whole_plan;
 	double begun_s, told_s;
 	int has_told_short_load;
 	double until_s; /* 0: without a limit, or nothing runs yet */
@@ -413,21 +415,38 @@ static void tell_state(const struct vprof_live_rounds *r, const struct vprof_liv
 			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
 }
 
+/* The round is recorded on, or again. */
+static void forget_whole(struct vprof_live_rounds *r)
+{
+	vprof_results_free(r->whole);
+	vprof_plan_free(r->whole_plan);
+	r->whole = NULL;
+	r->whole_plan = NULL;
+}
+
 /* Analyses what was recorded so far, at most `most` intervals of it (0: all), and judges. *n_left: how many were not
  * drawn. */
-static int analyse(struct vprof_workspace *w, struct vprof_session *s, const char *run, size_t most,
-		   struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
+static int analyse(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
+		   size_t most, struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
 {
 	const struct vprof_step_analyse_options how = { .most_intervals = most };
 	struct vprof_results *results = NULL;
-	int rc = vprof_step_analyse(&w->project, run, s, &how, &results, NULL, err);
+	struct vprof_plan *plan = NULL;
+	int rc = vprof_step_analyse(&w->project, run, s, &how, &results, &plan, err);
 
+	r->n_analyses++;
 	if (!rc && judge(looks, results, s, is_enough))
 		rc = vprof_error_no_memory(err);
 	*n_left = rc ? 0 : results->n_not_drawn;
 	if (!rc && vprof_results_n_all(results))
 		looks->records = (double)results->n_records / (double)vprof_results_n_all(results);
+	if (!rc && !*n_left) {
+		r->whole = results;
+		r->whole_plan = plan;
+		return rc;
+	}
 	vprof_results_free(results);
+	vprof_plan_free(plan);
 	return rc;
 }
 
@@ -443,13 +462,23 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 		return VPROF_OK; /* the command ended; the round is as it is */
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
-		rc = analyse(w, s, run, look_intervals(looks), looks, is_enough, &n_left, err);
+		rc = analyse(r, w, s, run, look_intervals(looks), looks, is_enough, &n_left, err);
 	if (!rc && *is_enough && n_left) {
 		looks->n_same--; /* both analyses are one look */
-		rc = analyse(w, s, run, 0, looks, is_enough, &n_left, err);
+		rc = analyse(r, w, s, run, 0, looks, is_enough, &n_left, err);
 	}
 	r->n_looks++;
 	return rc;
+}
+
+/* OK also where the command has ended: the round is then as it was in the pause. */
+static int go_on(struct vprof_live_rounds *r, struct vprof_error *err)
+{
+	int rc = vprof_live_run_resume(r->run, err);
+
+	if (rc != VPROF_ERR_MISSING)
+		forget_whole(r);
+	return rc == VPROF_ERR_MISSING ? VPROF_OK : rc;
 }
 
 static int is_pinned(const struct vprof_live_rounds *r, const struct vprof_session *s)
@@ -569,9 +598,8 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 		tell_status(r, run, plan, state);
 		rc = look(r, w, s, run, &looks, &is_enough, err);
 		is_enough &= !pinned;
-		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r) &&
-		    vprof_live_run_resume(r->run, err) == VPROF_ERR_NOMEM)
-			rc = VPROF_ERR_NOMEM;
+		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r))
+			rc = go_on(r, err);
 		looks.next_s = pinned || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
 	}
 	if (!rc && !is_enough && !*again && !goes_on)
@@ -636,6 +664,7 @@ static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, c
 
 	rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc; /* it has ended meanwhile, and is started again */
 	count(r, &state);
+	forget_whole(r);
 	vprof_plan_free(*plan);
 	*plan = NULL;
 	for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++) {
@@ -648,12 +677,14 @@ static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, c
 }
 
 int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s,
-			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err)
+			     const char *run, const struct vprof_step_run_options *how, struct vprof_results **results,
+			     struct vprof_plan **analysed, struct vprof_error *err)
 {
 	struct vprof_live_state state = { 0 };
 	struct vprof_plan *plan = NULL;
 	int again = 0, rc = begin(r, w, run, how, &plan, err), ended;
 
+	forget_whole(r);
 	if (!rc)
 		rc = record(r, w, s, run, plan, &state, &again, err);
 	while (!rc && again) {
@@ -681,62 +712,14 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	count(r, &state);
 	r->n_rounds++;
 	vprof_plan_free(plan);
-	return rc;
-}
-
-static void add_change(struct vprof_text *out, const char *name, const struct vprof_live_change *c, int is_last)
-{
-	const double values[] = { c->change, c->low, c->high };
-	static const char *const keys[] = { "change", "low", "high" };
-
-	vprof_text_addf(out, "  \"%s\": {", name);
-	for (int i = 0; i < 3; i++) {
-		vprof_text_addf(out, "%s\"%s\": ", i ? ", " : "", keys[i]);
-		if (isfinite(values[i]))
-			vprof_text_addf(out, "%.9g", values[i]);
-		else
-			vprof_text_add(out, "null");
+	*results = rc ? NULL : r->whole;
+	*analysed = rc ? NULL : r->whole_plan;
+	if (!rc) {
+		r->n_analyses += !r->whole; /* which is the caller's */
+		r->whole = NULL;
+		r->whole_plan = NULL;
 	}
-	vprof_text_addf(out, "}%s\n", is_last ? "" : ",");
-}
-
-static void tell_effect(const struct vprof_live_effect *e)
-{
-	const struct vprof_live_change *const changes[] = { &e->mean, &e->variance, &e->p99 };
-	static const char *const names[] = { "mean", "variance", "p99" };
-	struct vprof_text text = VPROF_TEXT_INIT;
-
-	for (int i = 0; i < 3; i++)
-		if (isfinite(changes[i]->low))
-			vprof_text_addf(&text, "%s%s %+.1f %% (%+.1f .. %+.1f)", text.len ? ", " : "", names[i],
-					100 * changes[i]->change, 100 * changes[i]->low, 100 * changes[i]->high);
-	if (text.len)
-		vprof_say("  effect   %s: %llu turns against %llu baselines", text.s, (unsigned long long)e->n_turns,
-			  (unsigned long long)e->n_baselines);
-	vprof_text_release(&text);
-}
-
-int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
-			       struct vprof_error *err)
-{
-	const struct vprof_live_effect *e = &results->live;
-	char *path = vprof_project_run_path(&w->project, run, "live.json");
-	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc;
-
-	vprof_text_addf(&text,
-			"{\n  \"version\": 1,\n  \"n_turns\": %llu,\n  \"n_baselines\": %llu,\n  \"n_straddling\": "
-			"%llu,\n",
-			(unsigned long long)e->n_turns, (unsigned long long)e->n_baselines,
-			(unsigned long long)e->n_straddling);
-	add_change(&text, "mean", &e->mean, 0);
-	add_change(&text, "variance", &e->variance, 0);
-	add_change(&text, "p99", &e->p99, 1);
-	vprof_text_add(&text, "}\n");
-	rc = path && !text.failed ? vprof_file_write(path, text.s, text.len, err) : vprof_error_no_memory(err);
-	tell_effect(e);
-	vprof_text_release(&text);
-	free(path);
+	forget_whole(r);
 	return rc;
 }
 
@@ -748,13 +731,16 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 		return VPROF_OK;
 	rc = stop(r, err);
 	if (r->n_rounds)
-		vprof_say("live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu %s%s%s", r->n_rounds,
-			  r->n_rounds == 1 ? "" : "s", r->recorded_s, r->n_windows, r->n_looks,
-			  r->n_looks == 1 ? "" : "s", r->n_starts, r->options.attachment ? "attachment" : "start",
-			  r->n_starts == 1 ? "" : "s", r->options.attachment ? "" : " of the program");
+		vprof_say(
+			"live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu analys%cs, %zu %s%s%s",
+			r->n_rounds, r->n_rounds == 1 ? "" : "s", r->recorded_s, r->n_windows, r->n_looks,
+			r->n_looks == 1 ? "" : "s", r->n_analyses, r->n_analyses == 1 ? 'i' : 'e', r->n_starts,
+			r->options.attachment ? "attachment" : "start", r->n_starts == 1 ? "" : "s",
+			r->options.attachment ? "" : " of the program");
 	vprof_resident_probes_free(r->probes);
 	vprof_live_contexts_release(&r->contexts);
 	vprof_live_channel_close(r->channel);
+	forget_whole(r);
 	vprof_text_release(&r->answer);
 	vprof_live_status_remove(r->vprof_dir);
 	free(r->vprof_dir);
