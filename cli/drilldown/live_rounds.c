@@ -46,7 +46,6 @@
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
-#define SURE_S 1.0   /* ... of an attachment in which none can take part: a wrapper may execute the program yet */
 #define HOLD_S 1800.0
 
 struct vprof_live_rounds {
@@ -63,8 +62,9 @@ struct vprof_live_rounds {
 	struct vprof_plan *whole_plan;
 	double begun_s, told_s;
 	int has_told_short_load;
-	double until_s; /* 0: without a limit, or nothing runs yet */
-	int has_seen;	/* a process with resident probes: where others are missing, they may come */
+	double until_s;	   /* 0: without a limit, or nothing runs yet */
+	int has_seen;	   /* a process with resident probes: where others are missing, they may come */
+	size_t n_left_out; /* processes of which it was told that they are not measured */
 	char *vprof_dir;
 	struct vprof_live_channel *channel; /* NULL: nobody can ask for anything */
 	struct vprof_text answer;	    /* to a request that the next plan answers; empty: none */
@@ -199,6 +199,15 @@ static uint64_t turn_ns(void)
 	return ms <= 60000 ? ms * UINT64_C(1000000) : 0;
 }
 
+/* VPROF_LIVE_WAIT_S: how long one is waited for that may come. */
+static double wait_s(void)
+{
+	const char *text = getenv("VPROF_LIVE_WAIT_S");
+	unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
+
+	return seconds ? (double)seconds : WAIT_S;
+}
+
 /* How many are drawn for a look; VPROF_LIVE_LOOK_INTERVALS says otherwise. */
 static size_t look_intervals(const struct looks *looks)
 {
@@ -246,17 +255,26 @@ static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const c
 				    &options, err);
 }
 
-/* Processes that were asked, and do not take part. */
-static void tell_refused(const struct vprof_live_rounds *r)
+/* Processes that were asked, and do not take part, and those whose probes cannot be switched: told when there are more
+ * than before. */
+static void tell_left_out(struct vprof_live_rounds *r, const struct vprof_live_state *state)
 {
-	struct vprof_attachment_state a;
+	struct vprof_attachment_state a = { 0 };
+	size_t n;
 
-	if (!r->options.attachment)
-		return;
-	vprof_attachment_look(r->options.attachment, &a);
-	if (a.n_refused)
+	if (r->options.attachment)
+		vprof_attachment_look(r->options.attachment, &a);
+	n = a.n_refused + state->n_refused + state->n_elsewhere;
+	if (n > r->n_left_out && a.n_refused)
 		vprof_tell("%zu process%s not take part: %s", a.n_refused, a.n_refused == 1 ? " does" : "es do",
 			   a.refusal);
+	if (n > r->n_left_out && state->n_refused)
+		vprof_tell("%zu process%s not measured: %s", state->n_refused, state->n_refused == 1 ? " is" : "es are",
+			   state->refusal);
+	if (n > r->n_left_out && state->n_elsewhere)
+		vprof_tell("%zu process%s in a container of their own cannot be measured from here; run vprof in it",
+			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
+	r->n_left_out = n > r->n_left_out ? n : r->n_left_out;
 }
 
 /* The command has ended, or is to: MISSING, FAILED with what it printed last, or OK. */
@@ -284,7 +302,7 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 				"kept: vprof live goes on with it" :
 				"interrupted; the probes are closed and the program was ended. The session is "
 				"kept: vprof iterate --live goes on with a new start");
-	tell_refused(r);
+	tell_left_out(r, &(struct vprof_live_state){ 0 });
 	if (r->options.attachment && outcome.n_left_behind)
 		vprof_tell("%d process%s will give the shared memory back when they next do something: they are idle",
 			   outcome.n_left_behind, outcome.n_left_behind == 1 ? "" : "es");
@@ -351,35 +369,36 @@ static int tell_not_seen(const struct vprof_live_rounds *r, const struct vprof_l
 		"%zu process%s linked with libvprof.so, and none has taken part within %g s: a process does "
 		"when its next interval begins, so put load on it; and it must be the program that vprof "
 		"build --live --link built in this folder",
-		a.n_doors, a.n_doors == 1 ? " is" : "es are", WAIT_S);
+		a.n_doors, a.n_doors == 1 ? " is" : "es are", wait_s());
 }
 
-/* 1: all that were attached to take part where their probes cannot be reached, or were refused. */
+/* 1: of each process it is known that it cannot be measured. None that may still take part, execute another program or
+ * start one is waited for; an end, a new process and an answer change what is known. */
 static int is_hopeless(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
 {
 	struct vprof_attachment_state a;
+	size_t n_left_out = state->n_refused + state->n_elsewhere;
 
-	if (!r->options.attachment || r->has_seen)
+	if (r->has_seen || state->n_processes)
 		return 0;
+	if (!r->options.attachment)
+		return n_left_out && !state->n_others;
 	vprof_live_run_attached(r->run, &a);
-	return a.n_doors ? state->n_elsewhere && a.n_joined == a.n_doors : a.n_refused > 0 && !a.n_others;
+	return a.n_refused + n_left_out && !a.n_others && a.n_joined == a.n_doors && a.n_joined <= n_left_out;
 }
 
 /* Waits for processes with resident probes: without any, nothing would ever be recorded. */
 static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *err)
 {
-	double begun_s = vprof_clock_s(), hope_s = begun_s;
+	double begun_s = vprof_clock_s();
 	struct vprof_live_state state;
 	int rc;
 
-	while (vprof_live_run_look(r->run, &state) && !state.n_processes && vprof_clock_s() - begun_s < WAIT_S) {
-		if (!is_hopeless(r, &state))
-			hope_s = vprof_clock_s();
-		if (vprof_clock_s() - hope_s > SURE_S)
-			break;
+	while (vprof_live_run_look(r->run, &state) && !state.n_processes && !is_hopeless(r, &state) &&
+	       vprof_clock_s() - begun_s < wait_s())
 		pause_briefly();
-	}
 	if (state.n_processes) {
+		tell_left_out(r, &state);
 		r->has_seen = 1;
 		if (r->options.for_s > 0 && !(r->until_s > 0))
 			r->until_s = vprof_clock_s() + r->options.for_s;
@@ -397,22 +416,14 @@ static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *e
 	}
 	if (r->options.attachment)
 		return tell_not_seen(r, &state, err);
+	if (state.n_refused)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "none of the run command's processes can be measured: %s",
+				       state.refusal);
 	return vprof_error_set(
 		err, VPROF_ERR_MISSING,
 		"no process of the resident build was seen within %g s%s%s. Does the run command start the program "
 		"that was built (vprof build --live), and not another copy of it?",
-		WAIT_S, state.refusal[0] ? ": " : "", state.refusal);
-}
-
-static void tell_state(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
-{
-	(void)r;
-	if (state->n_refused && state->refusal[0])
-		vprof_tell("%zu process%s not measured: %s", state->n_refused, state->n_refused == 1 ? " is" : "es are",
-			   state->refusal);
-	if (state->n_elsewhere)
-		vprof_tell("%zu process%s in a container of their own cannot be measured from here; run vprof in it",
-			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
+		wait_s(), state.refusal[0] ? ": " : "", state.refusal);
 }
 
 /* The round is recorded on, or again. */
@@ -708,7 +719,7 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	}
 	if (!rc && !vprof_live_run_look(r->run, &state))
 		rc = stop(r, err); /* it ended by itself: the next round starts it again */
-	tell_state(r, &state);
+	tell_left_out(r, &state);
 	count(r, &state);
 	r->n_rounds++;
 	vprof_plan_free(plan);
