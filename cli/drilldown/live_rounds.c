@@ -15,7 +15,10 @@
  * LOOK_RECORDS records, at least LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to
  * its bounds than how many requests a turn had, and where it does not, the round goes on for longer. At a look that
  * would end the round all of them are analysed, too, and must say the same. If so, that is the round's analysis: its
- * trace stays as it was then. */
+ * trace stays as it was then.
+ *
+ * Where recording slows the intervals too much, the first look that can tell closes what need not be measured, and the
+ * round begins again: a smaller plan, an empty trace, looks from the first on. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -27,6 +30,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/drilldown/close.h"
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/live_requests.h"
 #include "cli/live/live_channel.h"
@@ -58,8 +62,9 @@ struct vprof_live_rounds {
 	uint32_t n_plans;
 	double recorded_s;
 	size_t n_rounds, n_windows, n_looks, n_analyses, n_starts;
-	struct vprof_results *whole; /* of all that the round has recorded by now; NULL: no look was at that */
-	struct vprof_plan *whole_plan;
+	struct vprof_results *looked; /* of the last look, until recording goes on; NULL: none */
+	struct vprof_plan *looked_plan;
+	int has_tested; /* the round's functions: whether they can be closed */
 	double begun_s, told_s;
 	int has_told_short_load;
 	double until_s;	   /* 0: without a limit, or nothing runs yet */
@@ -146,6 +151,11 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
 int vprof_live_rounds_is_time_over(const struct vprof_live_rounds *r)
 {
 	return r->until_s > 0 && vprof_clock_s() >= r->until_s;
+}
+
+static int has_time(const struct vprof_live_rounds *r, double seconds)
+{
+	return !(r->until_s > 0) || vprof_clock_s() + seconds < r->until_s;
 }
 
 /* The choice at a look, one key a line; NULL: no memory. */
@@ -427,12 +437,12 @@ static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *e
 }
 
 /* The round is recorded on, or again. */
-static void forget_whole(struct vprof_live_rounds *r)
+static void forget_look(struct vprof_live_rounds *r)
 {
-	vprof_results_free(r->whole);
-	vprof_plan_free(r->whole_plan);
-	r->whole = NULL;
-	r->whole_plan = NULL;
+	vprof_results_free(r->looked);
+	vprof_plan_free(r->looked_plan);
+	r->looked = NULL;
+	r->looked_plan = NULL;
 }
 
 /* Analyses what was recorded so far, at most `most` intervals of it (0: all), and judges. *n_left: how many were not
@@ -441,24 +451,43 @@ static int analyse(struct vprof_live_rounds *r, struct vprof_workspace *w, struc
 		   size_t most, struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
 {
 	const struct vprof_step_analyse_options how = { .most_intervals = most };
-	struct vprof_results *results = NULL;
-	struct vprof_plan *plan = NULL;
-	int rc = vprof_step_analyse(&w->project, run, s, &how, &results, &plan, err);
+	int rc;
 
+	forget_look(r);
+	rc = vprof_step_analyse(&w->project, run, s, &how, &r->looked, &r->looked_plan, err);
 	r->n_analyses++;
-	if (!rc && judge(looks, results, s, is_enough))
+	if (!rc && judge(looks, r->looked, s, is_enough))
 		rc = vprof_error_no_memory(err);
-	*n_left = rc ? 0 : results->n_not_drawn;
-	if (!rc && vprof_results_n_all(results))
-		looks->records = (double)results->n_records / (double)vprof_results_n_all(results);
-	if (!rc && !*n_left) {
-		r->whole = results;
-		r->whole_plan = plan;
-		return rc;
-	}
-	vprof_results_free(results);
-	vprof_plan_free(plan);
+	*n_left = rc ? 0 : r->looked->n_not_drawn;
+	if (!rc && vprof_results_n_all(r->looked))
+		looks->records = (double)r->looked->n_records / (double)vprof_results_n_all(r->looked);
 	return rc;
+}
+
+/* At the first look that can tell what need not be measured, this is closed at once, and the round begins again without
+ * it: that costs what was recorded by then, and not a round of its own. Where there is time for as much again, and
+ * more. A function is tested here once, and at the round's end. *again: something was closed. */
+static int close_costly(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, int *again,
+			struct vprof_error *err)
+{
+	double expected;
+	int n;
+
+	if (r->has_tested || !r->looked || r->looked->inconclusive || !(r->looked->effect >= s->effect))
+		return VPROF_OK;
+	r->has_tested = 1;
+	n = vprof_close_choose(r->looked, r->looked_plan, s, &expected);
+	if (n < 0)
+		return vprof_error_no_memory(err);
+	*again = n > 0;
+	if (!n)
+		return VPROF_OK;
+	if (!r->options.is_brief)
+		vprof_close_tell(s, (size_t)n, r->looked->effect, expected);
+	vprof_say("  closed   %d function%s that cannot matter: recording slowed the intervals by %s; the round begins "
+		  "again without %s",
+		  n, n == 1 ? "" : "s", vprof_format_percent(r->looked->effect).s, n == 1 ? "it" : "them");
+	return vprof_session_save(s, w->project.session, err);
 }
 
 /* One look. Nothing is measured meanwhile: the analysis needs the CPUs that the program runs on. */
@@ -488,7 +517,7 @@ static int go_on(struct vprof_live_rounds *r, struct vprof_error *err)
 	int rc = vprof_live_run_resume(r->run, err);
 
 	if (rc != VPROF_ERR_MISSING)
-		forget_whole(r);
+		forget_look(r);
 	return rc == VPROF_ERR_MISSING ? VPROF_OK : rc;
 }
 
@@ -609,6 +638,10 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 		tell_status(r, run, plan, state);
 		rc = look(r, w, s, run, &looks, &is_enough, err);
 		is_enough &= !pinned;
+		if (!rc && !is_enough && !pinned && has_time(r, 2 * seconds))
+			rc = close_costly(r, w, s, again, err);
+		if (rc || *again)
+			break;
 		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r))
 			rc = go_on(r, err);
 		looks.next_s = pinned || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
@@ -675,7 +708,7 @@ static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, c
 
 	rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc; /* it has ended meanwhile, and is started again */
 	count(r, &state);
-	forget_whole(r);
+	forget_look(r);
 	vprof_plan_free(*plan);
 	*plan = NULL;
 	for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++) {
@@ -695,7 +728,8 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	struct vprof_plan *plan = NULL;
 	int again = 0, rc = begin(r, w, run, how, &plan, err), ended;
 
-	forget_whole(r);
+	forget_look(r);
+	r->has_tested = 0;
 	if (!rc)
 		rc = record(r, w, s, run, plan, &state, &again, err);
 	while (!rc && again) {
@@ -723,14 +757,13 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	count(r, &state);
 	r->n_rounds++;
 	vprof_plan_free(plan);
-	*results = rc ? NULL : r->whole;
-	*analysed = rc ? NULL : r->whole_plan;
-	if (!rc) {
-		r->n_analyses += !r->whole; /* which is the caller's */
-		r->whole = NULL;
-		r->whole_plan = NULL;
-	}
-	forget_whole(r);
+	if (rc || !r->looked || r->looked->n_not_drawn)
+		forget_look(r);
+	r->n_analyses += !rc && !r->looked; /* which is the caller's */
+	*results = r->looked;
+	*analysed = r->looked_plan;
+	r->looked = NULL;
+	r->looked_plan = NULL;
 	return rc;
 }
 
@@ -751,7 +784,7 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 	vprof_resident_probes_free(r->probes);
 	vprof_live_contexts_release(&r->contexts);
 	vprof_live_channel_close(r->channel);
-	forget_whole(r);
+	forget_look(r);
 	vprof_text_release(&r->answer);
 	vprof_live_status_remove(r->vprof_dir);
 	free(r->vprof_dir);

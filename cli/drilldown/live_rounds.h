@@ -19,6 +19,7 @@ struct vprof_live_rounds_options {
 	struct vprof_attachment *attachment; /* processes that run already; NULL: the run command is started */
 	double for_s;			     /* from the first process seen; 0: without a limit */
 	int is_one_plan;		     /* a round is not looked at, and lasts for_s */
+	int is_brief;			     /* what is closed is counted, not named */
 };
 #define VPROF_LIVE_FIRST_S 2.0
 #define VPROF_LIVE_LONGEST_S 60.0
