@@ -167,9 +167,6 @@ static int choose_instances(struct analysis *a)
 		r->n_outside = n;
 		r->n_lossy += s->n_lossy;
 		r->live.n_straddling += s->n_straddling;
-		if (s->plans.is_live && !a->o->most_intervals &&
-		    vprof_live_effect_estimate(&r->live, s->latencies.v, s->latencies.n))
-			return VPROF_ERR_NOMEM;
 		r->duration_ns += s->duration_ns;
 		a->n_warmup += s->n_warmup;
 		a->n_intervals += s->chosen.n;
@@ -180,6 +177,10 @@ static int choose_instances(struct analysis *a)
 		r->n_not_drawn = vprof_sources_draw(a->sources, a->n_sources, a->n_intervals, a->o->most_intervals);
 		a->n_intervals -= r->n_not_drawn;
 	}
+	/* Of a look at a part it would be the same, but for its time. */
+	for (struct vprof_source *s = a->sources; !r->n_not_drawn && s < a->sources + a->n_sources; s++)
+		if (s->plans.is_live && vprof_live_effect_estimate(&r->live, s->latencies.v, s->latencies.n))
+			return VPROF_ERR_NOMEM;
 	return 0;
 }
 

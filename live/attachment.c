@@ -143,6 +143,12 @@ static int find_guests(struct vprof_attachment *a)
 	return rc;
 }
 
+/* Its libraries may come yet. */
+static int is_loading(const struct guest *g, uint64_t now_ns)
+{
+	return g->stand == WITHOUT && now_ns - g->met_ns < LOADING_NS;
+}
+
 /* A wrapper script may execute the server at any time, and a program loads its libraries after it has begun. */
 static void forget_changed(struct guest *g, uint64_t now_ns)
 {
@@ -151,7 +157,7 @@ static void forget_changed(struct guest *g, uint64_t now_ns)
 	if (vprof_door_is_other_program(&g->door)) {
 		g->stand = NEW;
 		g->met_ns = now_ns;
-	} else if (g->stand == WITHOUT && now_ns - g->met_ns < LOADING_NS) {
+	} else if (is_loading(g, now_ns)) {
 		g->stand = NEW;
 	}
 }
@@ -196,7 +202,7 @@ static void count(struct vprof_attachment *a)
 		a->state.n_doors += stand == MET || stand == INVITED || stand == JOINED;
 		a->state.n_joined += stand == JOINED;
 		a->state.n_refused += stand == REFUSED;
-		a->state.n_others += stand == NEW || stand == WITHOUT;
+		a->state.n_others += stand == NEW || is_loading(&a->guests.v[i], a->looked_ns);
 	}
 	a->state.is_over = !a->guests.n;
 }

@@ -18,7 +18,7 @@ struct vprof_attachment;
 struct vprof_attachment_state {
 	int is_over;		    /* the first process has ended, and so have all others */
 	size_t n_doors, n_joined;   /* processes that are linked, and that take part now */
-	size_t n_refused, n_others; /* others: not linked, which may execute or start what is */
+	size_t n_refused, n_others; /* others: of which it is not known yet whether they are linked */
 	char refusal[240];	    /* the last reason */
 };
 

@@ -387,6 +387,7 @@ static void refuse(struct vprof_gates *g, struct process *p)
 	close_again(g, p);
 	release_process(p);
 	p->refuses = 1;
+	p->failing_ns = 0;
 }
 
 int vprof_gates_apply(struct vprof_gates *g, struct vprof_gates_result *result)
@@ -408,7 +409,7 @@ int vprof_gates_apply(struct vprof_gates *g, struct vprof_gates_result *result)
 				 err.message);
 		}
 		result->n_refused += p->refuses != 0;
-		result->n_processes += !p->refuses;
+		result->n_processes += !p->refuses && !p->failing_ns;
 		result->n_modules += p->images.n;
 	}
 	return VPROF_OK;
@@ -546,6 +547,14 @@ int vprof_gates_knows(const struct vprof_gates *g, uint32_t pid, uint32_t proces
 	return 0;
 }
 
+int vprof_gates_fails(const struct vprof_gates *g, uint32_t process_seq)
+{
+	for (size_t i = 0; i < g->processes.n; i++)
+		if (g->processes.v[i].process_seq == process_seq)
+			return g->processes.v[i].failing_ns != 0;
+	return 0;
+}
+
 int vprof_gates_refuses(const struct vprof_gates *g, uint32_t process_seq)
 {
 	for (size_t i = 0; i < g->processes.n; i++)
@@ -559,6 +568,6 @@ size_t vprof_gates_n_processes(const struct vprof_gates *g)
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->processes.n; i++)
-		n += !g->processes.v[i].refuses;
+		n += !g->processes.v[i].refuses && !g->processes.v[i].failing_ns;
 	return n;
 }

@@ -53,6 +53,8 @@ int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, 
 /* Was it made as wanted before, and is not refused? */
 int vprof_gates_knows(const struct vprof_gates *g, uint32_t pid, uint32_t process_seq);
 
+/* Is its memory not as expected, though perhaps only for now? */
+int vprof_gates_fails(const struct vprof_gates *g, uint32_t process_seq);
 int vprof_gates_refuses(const struct vprof_gates *g, uint32_t process_seq);
 size_t vprof_gates_n_processes(const struct vprof_gates *g); /* that are as wanted, of those known */
 

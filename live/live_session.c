@@ -140,7 +140,7 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 {
 	struct vprof_error refusal = { "" };
 	int is_known = vprof_gates_knows(live->gates, process->pid, process->process_seq);
-	int written, rc;
+	int was_failing = vprof_gates_fails(live->gates, process->process_seq), written, rc;
 
 	if (process->pid_namespace != live->pid_namespace) {
 		live->state.n_elsewhere++;
@@ -154,9 +154,11 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	else if (rc)
 		snprintf(live->state.refusal, sizeof live->state.refusal, "%.*s", (int)sizeof live->state.refusal - 1,
 			 refusal.message);
-	/* Also of one that ended before anybody looked: nothing is known of its probes. And of one that was executed:
-	 * it may have been written to, under its number before, while it began. */
-	if (written || (!is_known && !process->parent_seq) || (rc && !(is_known && rc == VPROF_ERR_MISSING)))
+	/* Also of one that ended before anybody looked, or before its memory was as expected: nothing is known of its
+	 * probes. And of one that was executed: it may have been written to, under its number before, while it began.
+	 */
+	if (written || was_failing || (!is_known && !process->parent_seq) ||
+	    (rc && !(is_known && rc == VPROF_ERR_MISSING)))
 		tell_process(live, process->process_seq, !is_known);
 	if (rc == VPROF_ERR_FAILED || (!rc && vprof_gates_refuses(live->gates, process->process_seq)))
 		return tell_out_of_reach(live, process->process_seq) ? vprof_error_no_memory(err) : VPROF_OK;
@@ -171,6 +173,19 @@ static int is_newest(const struct vprof_collector_process *all, size_t n, const 
 		    all[i].process_seq > p->process_seq)
 			return 0;
 	return 1;
+}
+
+/* Of all that live, by what is known of them now. */
+static void count_processes(struct vprof_live *live, struct vprof_collector_process *all)
+{
+	size_t n = vprof_collector_processes(live->collector, all, VP_PROCESS_COUNT), n_refused = 0, n_left_out;
+
+	for (size_t i = 0; i < n; i++)
+		n_refused += vprof_gates_refuses(live->gates, all[i].process_seq) != 0;
+	live->state.n_processes = vprof_gates_n_processes(live->gates);
+	live->state.n_refused = n_refused;
+	n_left_out = live->state.n_processes + n_refused + live->state.n_elsewhere;
+	live->state.n_others = n > n_left_out ? n - n_left_out : 0;
 }
 
 static int look_for_processes(struct vprof_live *live, uint64_t now_ns, struct vprof_error *err)
@@ -199,11 +214,11 @@ static int look_for_processes(struct vprof_live *live, uint64_t now_ns, struct v
 			tell_process(live, all[i].process_seq, 1);
 		vprof_collector_forget(live->collector, &all[i]);
 	}
+	count_processes(live, all);
 	free(all);
 	live->n_changes = n_changes;
 	live->looked_ns = now_ns;
 	live->known_ticks = began;
-	live->state.n_processes = vprof_gates_n_processes(live->gates);
 	return rc;
 }
 

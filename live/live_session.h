@@ -37,6 +37,7 @@ struct vprof_live_state {
 	uint64_t longest_ns;			    /* interval seen so far */
 	uint64_t change_ns, change_max_ns;	    /* the last change's writing, and the longest of this round */
 	size_t n_processes, n_refused, n_elsewhere; /* elsewhere: in a pid namespace that is not ours */
+	size_t n_others; /* which may yet have probes: they execute a program, load a library, or start one that does */
 	char refusal[240];
 };
 

@@ -7,6 +7,7 @@
 #include "cli/drilldown/iteration.h"
 #include "cli/drilldown/live_rounds.h"
 #include "cli/drilldown/steps.h"
+#include "cli/live/round_effect.h"
 #include "cli/options.h"
 #include "live/attachment.h"
 #include "live/process_list.h"
@@ -57,13 +58,13 @@ static int record_plan(const struct live *live, struct vprof_iteration *it, stru
 	if (!rc)
 		rc = vprof_live_rounds_new(&rounds, w, &how, err);
 	if (!rc)
-		rc = vprof_live_rounds_record(rounds, w, &it->session, run->s, &options, err);
+		rc = vprof_live_rounds_record(rounds, w, &it->session, run->s, &options, &it->results, &it->plan, err);
 	ended = vprof_live_rounds_free(rounds, rc ? NULL : err);
 	rc = rc ? rc : ended;
 	if (!rc)
 		rc = vprof_step_analyse(&w->project, run->s, &it->session, NULL, &it->results, &it->plan, err);
 	if (!rc)
-		rc = vprof_live_rounds_conclude(w, run->s, it->results, err);
+		rc = vprof_round_effect_conclude(&w->project, run->s, it->results, err);
 	if (!rc && !live->o.json)
 		rc = vprof_step_print_report(it->results, NULL, 0, 0, err);
 	return rc;

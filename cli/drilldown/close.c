@@ -5,6 +5,9 @@
  * what would go if all were constant is at most the sum of their bounds and (sum sqrt s)^2 - sum s. An error of what
  * records cost moves f by a time whose standard deviation is at most d = sqrt s - sqrt(s without this error), in units
  * of V's root, and so Cov(T, f) by at most d: 2 d is added.
+ *
+ * A function is tested once a round, and in a live one twice: at a look and at its end. There, what a bound is above
+ * its estimate counts WIDER times, so that both tests together err no more often than one.
  */
 #include "cli/drilldown/close.h"
 
@@ -19,6 +22,7 @@
 
 #define NOTICED 0.1   /* of the effect that is too much: less is not worth a function */
 #define FACTORS_MAX 8 /* of one function: own, beneath waits, undivided beside them */
+#define WIDER 1.1436  /* normal quantiles: of 1 - 0.025 / 2 to that of 1 - 0.025 */
 
 struct closing {
 	const struct vprof_results *r;
@@ -31,6 +35,7 @@ struct closing {
 	 * beneath the interval */
 	double *beneath;
 	uint8_t *is_caller;	     /* [plan->n_probes + 1] of the probe in question */
+	double wider;		     /* bounds, than the results have them */
 	double all;		     /* records of all nodes */
 	double without_ns, taken_ns; /* the mean latency without recording, and what that took */
 };
@@ -120,6 +125,21 @@ static size_t factors_of(const struct closing *c, const struct vprof_probe *prob
 	return n;
 }
 
+static double widened(const struct closing *c, double estimate, double high)
+{
+	return isfinite(estimate) ? estimate + c->wider * (high - estimate) : high;
+}
+
+static double share_high(const struct closing *c, const struct vprof_factor *f)
+{
+	return fmax(0, widened(c, f->code_share, f->code_share_high));
+}
+
+static double constant_high(const struct closing *c, const struct vprof_factor *f)
+{
+	return widened(c, f->code_constant, f->code_constant_high);
+}
+
 /* Of the variance, at most: the function's share, and what would go if it were constant. Infinite: not known. */
 static double bound_of(const struct closing *c, const struct vprof_probe *probe)
 {
@@ -132,9 +152,9 @@ static double bound_of(const struct closing *c, const struct vprof_probe *probe)
 
 		if (!isfinite(f->code_share_high) || !isfinite(f->code_constant_high))
 			return INFINITY;
-		deviation += sqrt(fmax(0, f->code_share_high));
-		shares += fmax(0, f->code_share_high);
-		constant += f->code_constant_high;
+		deviation += sqrt(share_high(c, f));
+		shares += share_high(c, f);
+		constant += constant_high(c, f);
 	}
 	shares = deviation * deviation - shares;
 	return n ? fmax(deviation * deviation, constant + shares) : INFINITY;
@@ -151,7 +171,7 @@ static double addend_of(const struct closing *c, const struct vprof_probe *probe
 	for (size_t i = 0; i < n; i++) {
 		const struct vprof_factor *f = &c->r->factors[factors[i] - 1];
 
-		sum += fmax(0, f->code_constant_high + fmax(0, f->code_share_high));
+		sum += fmax(0, constant_high(c, f) + share_high(c, f));
 	}
 	return sum;
 }
@@ -315,7 +335,7 @@ static void release(struct closing *c)
 int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
 		       double *expected)
 {
-	struct closing c = { .r = r, .plan = plan, .s = s };
+	struct closing c = { .r = r, .plan = plan, .s = s, .wider = s->is_live ? WIDER : 1 };
 	int n;
 
 	*expected = r->effect;
@@ -334,7 +354,7 @@ int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *p
 int vprof_close_one(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
 		    const struct vprof_probe *probe)
 {
-	struct closing c = { .r = r, .plan = plan, .s = s };
+	struct closing c = { .r = r, .plan = plan, .s = s, .wider = 1 };
 	const struct vprof_closed unknown = { .name = probe->name,
 					      .file = probe->file,
 					      .caller = probe->caller,

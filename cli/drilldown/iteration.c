@@ -569,6 +569,7 @@ static int begin_live(struct vprof_iteration *it, struct vprof_error *err)
 						     .longest_s = longest_s,
 						     .grace_s = grace > 0 ? (double)grace : VPROF_LIVE_GRACE_S,
 						     .attachment = it->options->attachment,
+						     .is_brief = it->is_brief,
 						     .for_s = it->options->for_s };
 
 	it->session.is_live = 1;

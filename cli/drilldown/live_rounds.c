@@ -14,8 +14,11 @@
  * Where there are many intervals, a look draws LOOK_INTERVALS of them at random, or fewer where these have more than
  * LOOK_RECORDS records, at least LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to
  * its bounds than how many requests a turn had, and where it does not, the round goes on for longer. At a look that
- * would end the round all of them are analysed, too, and must say the same. They are analysed once more when the round
- * has ended, since the trace is complete only then. */
+ * would end the round all of them are analysed, too, and must say the same. If so, that is the round's analysis: its
+ * trace stays as it was then.
+ *
+ * Where recording slows the intervals too much, the first look that can tell closes what need not be measured, and the
+ * round begins again: a smaller plan, an empty trace, looks from the first on. */
 #include "cli/drilldown/live_rounds.h"
 
 #include <math.h>
@@ -27,6 +30,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/drilldown/close.h"
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/live_requests.h"
 #include "cli/live/live_channel.h"
@@ -46,7 +50,6 @@
 #define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
-#define SURE_S 1.0   /* ... of an attachment in which none can take part: a wrapper may execute the program yet */
 #define HOLD_S 1800.0
 
 struct vprof_live_rounds {
@@ -58,11 +61,15 @@ struct vprof_live_rounds {
 	struct vprof_live_contexts contexts; /* of the processes that run now */
 	uint32_t n_plans;
 	double recorded_s;
-	size_t n_rounds, n_windows, n_looks, n_starts;
+	size_t n_rounds, n_windows, n_looks, n_analyses, n_starts;
+	struct vprof_results *looked; /* of the last look, until recording goes on; NULL: none */
+	struct vprof_plan *looked_plan;
+	int has_tested; /* the round's functions: whether they can be closed */
 	double begun_s, told_s;
 	int has_told_short_load;
-	double until_s; /* 0: without a limit, or nothing runs yet */
-	int has_seen;	/* a process with resident probes: where others are missing, they may come */
+	double until_s;	   /* 0: without a limit, or nothing runs yet */
+	int has_seen;	   /* a process with resident probes: where others are missing, they may come */
+	size_t n_left_out; /* processes of which it was told that they are not measured */
 	char *vprof_dir;
 	struct vprof_live_channel *channel; /* NULL: nobody can ask for anything */
 	struct vprof_text answer;	    /* to a request that the next plan answers; empty: none */
@@ -146,6 +153,11 @@ int vprof_live_rounds_is_time_over(const struct vprof_live_rounds *r)
 	return r->until_s > 0 && vprof_clock_s() >= r->until_s;
 }
 
+static int has_time(const struct vprof_live_rounds *r, double seconds)
+{
+	return !(r->until_s > 0) || vprof_clock_s() + seconds < r->until_s;
+}
+
 /* The choice at a look, one key a line; NULL: no memory. */
 static char *choice_of(const struct vprof_results *r, const struct vprof_session *s)
 {
@@ -197,6 +209,15 @@ static uint64_t turn_ns(void)
 	return ms <= 60000 ? ms * UINT64_C(1000000) : 0;
 }
 
+/* VPROF_LIVE_WAIT_S: how long one is waited for that may come. */
+static double wait_s(void)
+{
+	const char *text = getenv("VPROF_LIVE_WAIT_S");
+	unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
+
+	return seconds ? (double)seconds : WAIT_S;
+}
+
 /* How many are drawn for a look; VPROF_LIVE_LOOK_INTERVALS says otherwise. */
 static size_t look_intervals(const struct looks *looks)
 {
@@ -244,17 +265,26 @@ static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const c
 				    &options, err);
 }
 
-/* Processes that were asked, and do not take part. */
-static void tell_refused(const struct vprof_live_rounds *r)
+/* Processes that were asked, and do not take part, and those whose probes cannot be switched: told when there are more
+ * than before. */
+static void tell_left_out(struct vprof_live_rounds *r, const struct vprof_live_state *state)
 {
-	struct vprof_attachment_state a;
+	struct vprof_attachment_state a = { 0 };
+	size_t n;
 
-	if (!r->options.attachment)
-		return;
-	vprof_attachment_look(r->options.attachment, &a);
-	if (a.n_refused)
+	if (r->options.attachment)
+		vprof_attachment_look(r->options.attachment, &a);
+	n = a.n_refused + state->n_refused + state->n_elsewhere;
+	if (n > r->n_left_out && a.n_refused)
 		vprof_tell("%zu process%s not take part: %s", a.n_refused, a.n_refused == 1 ? " does" : "es do",
 			   a.refusal);
+	if (n > r->n_left_out && state->n_refused)
+		vprof_tell("%zu process%s not measured: %s", state->n_refused, state->n_refused == 1 ? " is" : "es are",
+			   state->refusal);
+	if (n > r->n_left_out && state->n_elsewhere)
+		vprof_tell("%zu process%s in a container of their own cannot be measured from here; run vprof in it",
+			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
+	r->n_left_out = n > r->n_left_out ? n : r->n_left_out;
 }
 
 /* The command has ended, or is to: MISSING, FAILED with what it printed last, or OK. */
@@ -282,7 +312,7 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 				"kept: vprof live goes on with it" :
 				"interrupted; the probes are closed and the program was ended. The session is "
 				"kept: vprof iterate --live goes on with a new start");
-	tell_refused(r);
+	tell_left_out(r, &(struct vprof_live_state){ 0 });
 	if (r->options.attachment && outcome.n_left_behind)
 		vprof_tell("%d process%s will give the shared memory back when they next do something: they are idle",
 			   outcome.n_left_behind, outcome.n_left_behind == 1 ? "" : "es");
@@ -349,35 +379,36 @@ static int tell_not_seen(const struct vprof_live_rounds *r, const struct vprof_l
 		"%zu process%s linked with libvprof.so, and none has taken part within %g s: a process does "
 		"when its next interval begins, so put load on it; and it must be the program that vprof "
 		"build --live --link built in this folder",
-		a.n_doors, a.n_doors == 1 ? " is" : "es are", WAIT_S);
+		a.n_doors, a.n_doors == 1 ? " is" : "es are", wait_s());
 }
 
-/* 1: all that were attached to take part where their probes cannot be reached, or were refused. */
+/* 1: of each process it is known that it cannot be measured. None that may still take part, execute another program or
+ * start one is waited for; an end, a new process and an answer change what is known. */
 static int is_hopeless(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
 {
 	struct vprof_attachment_state a;
+	size_t n_left_out = state->n_refused + state->n_elsewhere;
 
-	if (!r->options.attachment || r->has_seen)
+	if (r->has_seen || state->n_processes)
 		return 0;
+	if (!r->options.attachment)
+		return n_left_out && !state->n_others;
 	vprof_live_run_attached(r->run, &a);
-	return a.n_doors ? state->n_elsewhere && a.n_joined == a.n_doors : a.n_refused > 0 && !a.n_others;
+	return a.n_refused + n_left_out && !a.n_others && a.n_joined == a.n_doors && a.n_joined <= n_left_out;
 }
 
 /* Waits for processes with resident probes: without any, nothing would ever be recorded. */
 static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *err)
 {
-	double begun_s = vprof_clock_s(), hope_s = begun_s;
+	double begun_s = vprof_clock_s();
 	struct vprof_live_state state;
 	int rc;
 
-	while (vprof_live_run_look(r->run, &state) && !state.n_processes && vprof_clock_s() - begun_s < WAIT_S) {
-		if (!is_hopeless(r, &state))
-			hope_s = vprof_clock_s();
-		if (vprof_clock_s() - hope_s > SURE_S)
-			break;
+	while (vprof_live_run_look(r->run, &state) && !state.n_processes && !is_hopeless(r, &state) &&
+	       vprof_clock_s() - begun_s < wait_s())
 		pause_briefly();
-	}
 	if (state.n_processes) {
+		tell_left_out(r, &state);
 		r->has_seen = 1;
 		if (r->options.for_s > 0 && !(r->until_s > 0))
 			r->until_s = vprof_clock_s() + r->options.for_s;
@@ -395,40 +426,68 @@ static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *e
 	}
 	if (r->options.attachment)
 		return tell_not_seen(r, &state, err);
+	if (state.n_refused)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "none of the run command's processes can be measured: %s",
+				       state.refusal);
 	return vprof_error_set(
 		err, VPROF_ERR_MISSING,
 		"no process of the resident build was seen within %g s%s%s. Does the run command start the program "
 		"that was built (vprof build --live), and not another copy of it?",
-		WAIT_S, state.refusal[0] ? ": " : "", state.refusal);
+		wait_s(), state.refusal[0] ? ": " : "", state.refusal);
 }
 
-static void tell_state(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
+/* The round is recorded on, or again. */
+static void forget_look(struct vprof_live_rounds *r)
 {
-	(void)r;
-	if (state->n_refused && state->refusal[0])
-		vprof_tell("%zu process%s not measured: %s", state->n_refused, state->n_refused == 1 ? " is" : "es are",
-			   state->refusal);
-	if (state->n_elsewhere)
-		vprof_tell("%zu process%s in a container of their own cannot be measured from here; run vprof in it",
-			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
+	vprof_results_free(r->looked);
+	vprof_plan_free(r->looked_plan);
+	r->looked = NULL;
+	r->looked_plan = NULL;
 }
 
 /* Analyses what was recorded so far, at most `most` intervals of it (0: all), and judges. *n_left: how many were not
  * drawn. */
-static int analyse(struct vprof_workspace *w, struct vprof_session *s, const char *run, size_t most,
-		   struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
+static int analyse(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
+		   size_t most, struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
 {
 	const struct vprof_step_analyse_options how = { .most_intervals = most };
-	struct vprof_results *results = NULL;
-	int rc = vprof_step_analyse(&w->project, run, s, &how, &results, NULL, err);
+	int rc;
 
-	if (!rc && judge(looks, results, s, is_enough))
+	forget_look(r);
+	rc = vprof_step_analyse(&w->project, run, s, &how, &r->looked, &r->looked_plan, err);
+	r->n_analyses++;
+	if (!rc && judge(looks, r->looked, s, is_enough))
 		rc = vprof_error_no_memory(err);
-	*n_left = rc ? 0 : results->n_not_drawn;
-	if (!rc && vprof_results_n_all(results))
-		looks->records = (double)results->n_records / (double)vprof_results_n_all(results);
-	vprof_results_free(results);
+	*n_left = rc ? 0 : r->looked->n_not_drawn;
+	if (!rc && vprof_results_n_all(r->looked))
+		looks->records = (double)r->looked->n_records / (double)vprof_results_n_all(r->looked);
 	return rc;
+}
+
+/* At the first look that can tell what need not be measured, this is closed at once, and the round begins again without
+ * it: that costs what was recorded by then, and not a round of its own. Where there is time for as much again, and
+ * more. A function is tested here once, and at the round's end. *again: something was closed. */
+static int close_costly(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, int *again,
+			struct vprof_error *err)
+{
+	double expected;
+	int n;
+
+	if (r->has_tested || !r->looked || r->looked->inconclusive || !(r->looked->effect >= s->effect))
+		return VPROF_OK;
+	r->has_tested = 1;
+	n = vprof_close_choose(r->looked, r->looked_plan, s, &expected);
+	if (n < 0)
+		return vprof_error_no_memory(err);
+	*again = n > 0;
+	if (!n)
+		return VPROF_OK;
+	if (!r->options.is_brief)
+		vprof_close_tell(s, (size_t)n, r->looked->effect, expected);
+	vprof_say("  closed   %d function%s that cannot matter: recording slowed the intervals by %s; the round begins "
+		  "again without %s",
+		  n, n == 1 ? "" : "s", vprof_format_percent(r->looked->effect).s, n == 1 ? "it" : "them");
+	return vprof_session_save(s, w->project.session, err);
 }
 
 /* One look. Nothing is measured meanwhile: the analysis needs the CPUs that the program runs on. */
@@ -443,13 +502,23 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 		return VPROF_OK; /* the command ended; the round is as it is */
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
-		rc = analyse(w, s, run, look_intervals(looks), looks, is_enough, &n_left, err);
+		rc = analyse(r, w, s, run, look_intervals(looks), looks, is_enough, &n_left, err);
 	if (!rc && *is_enough && n_left) {
 		looks->n_same--; /* both analyses are one look */
-		rc = analyse(w, s, run, 0, looks, is_enough, &n_left, err);
+		rc = analyse(r, w, s, run, 0, looks, is_enough, &n_left, err);
 	}
 	r->n_looks++;
 	return rc;
+}
+
+/* OK also where the command has ended: the round is then as it was in the pause. */
+static int go_on(struct vprof_live_rounds *r, struct vprof_error *err)
+{
+	int rc = vprof_live_run_resume(r->run, err);
+
+	if (rc != VPROF_ERR_MISSING)
+		forget_look(r);
+	return rc == VPROF_ERR_MISSING ? VPROF_OK : rc;
 }
 
 static int is_pinned(const struct vprof_live_rounds *r, const struct vprof_session *s)
@@ -569,9 +638,12 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 		tell_status(r, run, plan, state);
 		rc = look(r, w, s, run, &looks, &is_enough, err);
 		is_enough &= !pinned;
-		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r) &&
-		    vprof_live_run_resume(r->run, err) == VPROF_ERR_NOMEM)
-			rc = VPROF_ERR_NOMEM;
+		if (!rc && !is_enough && !pinned && has_time(r, 2 * seconds))
+			rc = close_costly(r, w, s, again, err);
+		if (rc || *again)
+			break;
+		if (!rc && !is_enough && !vprof_live_rounds_is_time_over(r))
+			rc = go_on(r, err);
 		looks.next_s = pinned || 2 * seconds < longest_s ? fmax(2 * seconds, r->options.first_s) : longest_s;
 	}
 	if (!rc && !is_enough && !*again && !goes_on)
@@ -636,6 +708,7 @@ static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, c
 
 	rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc; /* it has ended meanwhile, and is started again */
 	count(r, &state);
+	forget_look(r);
 	vprof_plan_free(*plan);
 	*plan = NULL;
 	for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++) {
@@ -648,12 +721,15 @@ static int begin_again(struct vprof_live_rounds *r, struct vprof_workspace *w, c
 }
 
 int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s,
-			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err)
+			     const char *run, const struct vprof_step_run_options *how, struct vprof_results **results,
+			     struct vprof_plan **analysed, struct vprof_error *err)
 {
 	struct vprof_live_state state = { 0 };
 	struct vprof_plan *plan = NULL;
 	int again = 0, rc = begin(r, w, run, how, &plan, err), ended;
 
+	forget_look(r);
+	r->has_tested = 0;
 	if (!rc)
 		rc = record(r, w, s, run, plan, &state, &again, err);
 	while (!rc && again) {
@@ -677,66 +753,17 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	}
 	if (!rc && !vprof_live_run_look(r->run, &state))
 		rc = stop(r, err); /* it ended by itself: the next round starts it again */
-	tell_state(r, &state);
+	tell_left_out(r, &state);
 	count(r, &state);
 	r->n_rounds++;
 	vprof_plan_free(plan);
-	return rc;
-}
-
-static void add_change(struct vprof_text *out, const char *name, const struct vprof_live_change *c, int is_last)
-{
-	const double values[] = { c->change, c->low, c->high };
-	static const char *const keys[] = { "change", "low", "high" };
-
-	vprof_text_addf(out, "  \"%s\": {", name);
-	for (int i = 0; i < 3; i++) {
-		vprof_text_addf(out, "%s\"%s\": ", i ? ", " : "", keys[i]);
-		if (isfinite(values[i]))
-			vprof_text_addf(out, "%.9g", values[i]);
-		else
-			vprof_text_add(out, "null");
-	}
-	vprof_text_addf(out, "}%s\n", is_last ? "" : ",");
-}
-
-static void tell_effect(const struct vprof_live_effect *e)
-{
-	const struct vprof_live_change *const changes[] = { &e->mean, &e->variance, &e->p99 };
-	static const char *const names[] = { "mean", "variance", "p99" };
-	struct vprof_text text = VPROF_TEXT_INIT;
-
-	for (int i = 0; i < 3; i++)
-		if (isfinite(changes[i]->low))
-			vprof_text_addf(&text, "%s%s %+.1f %% (%+.1f .. %+.1f)", text.len ? ", " : "", names[i],
-					100 * changes[i]->change, 100 * changes[i]->low, 100 * changes[i]->high);
-	if (text.len)
-		vprof_say("  effect   %s: %llu turns against %llu baselines", text.s, (unsigned long long)e->n_turns,
-			  (unsigned long long)e->n_baselines);
-	vprof_text_release(&text);
-}
-
-int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
-			       struct vprof_error *err)
-{
-	const struct vprof_live_effect *e = &results->live;
-	char *path = vprof_project_run_path(&w->project, run, "live.json");
-	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc;
-
-	vprof_text_addf(&text,
-			"{\n  \"version\": 1,\n  \"n_turns\": %llu,\n  \"n_baselines\": %llu,\n  \"n_straddling\": "
-			"%llu,\n",
-			(unsigned long long)e->n_turns, (unsigned long long)e->n_baselines,
-			(unsigned long long)e->n_straddling);
-	add_change(&text, "mean", &e->mean, 0);
-	add_change(&text, "variance", &e->variance, 0);
-	add_change(&text, "p99", &e->p99, 1);
-	vprof_text_add(&text, "}\n");
-	rc = path && !text.failed ? vprof_file_write(path, text.s, text.len, err) : vprof_error_no_memory(err);
-	tell_effect(e);
-	vprof_text_release(&text);
-	free(path);
+	if (rc || !r->looked || r->looked->n_not_drawn)
+		forget_look(r);
+	r->n_analyses += !rc && !r->looked; /* which is the caller's */
+	*results = r->looked;
+	*analysed = r->looked_plan;
+	r->looked = NULL;
+	r->looked_plan = NULL;
 	return rc;
 }
 
@@ -748,13 +775,16 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 		return VPROF_OK;
 	rc = stop(r, err);
 	if (r->n_rounds)
-		vprof_say("live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu %s%s%s", r->n_rounds,
-			  r->n_rounds == 1 ? "" : "s", r->recorded_s, r->n_windows, r->n_looks,
-			  r->n_looks == 1 ? "" : "s", r->n_starts, r->options.attachment ? "attachment" : "start",
-			  r->n_starts == 1 ? "" : "s", r->options.attachment ? "" : " of the program");
+		vprof_say(
+			"live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu analys%cs, %zu %s%s%s",
+			r->n_rounds, r->n_rounds == 1 ? "" : "s", r->recorded_s, r->n_windows, r->n_looks,
+			r->n_looks == 1 ? "" : "s", r->n_analyses, r->n_analyses == 1 ? 'i' : 'e', r->n_starts,
+			r->options.attachment ? "attachment" : "start", r->n_starts == 1 ? "" : "s",
+			r->options.attachment ? "" : " of the program");
 	vprof_resident_probes_free(r->probes);
 	vprof_live_contexts_release(&r->contexts);
 	vprof_live_channel_close(r->channel);
+	forget_look(r);
 	vprof_text_release(&r->answer);
 	vprof_live_status_remove(r->vprof_dir);
 	free(r->vprof_dir);

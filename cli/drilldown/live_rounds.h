@@ -19,6 +19,7 @@ struct vprof_live_rounds_options {
 	struct vprof_attachment *attachment; /* processes that run already; NULL: the run command is started */
 	double for_s;			     /* from the first process seen; 0: without a limit */
 	int is_one_plan;		     /* a round is not looked at, and lasts for_s */
+	int is_brief;			     /* what is closed is counted, not named */
 };
 #define VPROF_LIVE_FIRST_S 2.0
 #define VPROF_LIVE_LONGEST_S 60.0
@@ -31,15 +32,13 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
 			  const struct vprof_live_rounds_options *o, struct vprof_error *err);
 
 /* Records runs/RUN under its plan.json, which gets its number. Starts the run command when it does not run. A round in
- * which the command ends is over then. */
+ * which the command ends is over then. Where its last look was at all that it recorded, that is its analysis: *results
+ * and *plan as vprof_step_analyse() gives them; NULL: it is not analysed. */
 int vprof_live_rounds_record(struct vprof_live_rounds *rounds, struct vprof_workspace *w, struct vprof_session *s,
-			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err);
+			     const char *run, const struct vprof_step_run_options *how, struct vprof_results **results,
+			     struct vprof_plan **plan, struct vprof_error *err);
 
 int vprof_live_rounds_is_time_over(const struct vprof_live_rounds *rounds);
-
-/* Of an analysed round: writes runs/RUN/live.json, and tells what the probes changed. */
-int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
-			       struct vprof_error *err);
 
 /* Ends the program, or leaves it. What the whole took: on stderr. */
 int vprof_live_rounds_free(struct vprof_live_rounds *rounds, struct vprof_error *err);

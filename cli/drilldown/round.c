@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/drilldown/live_rounds.h"
+#include "cli/live/round_effect.h"
 #include "common/files.h"
 
 static int same_content(const char *a, const char *b)
@@ -136,7 +137,7 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 	if (options->live && round->state < VPROF_ROUND_RAN) {
 		rc = vprof_step_write_plan(w, s, round->run.s, err);
 		if (!rc)
-			rc = vprof_live_rounds_record(options->live, w, s, round->run.s, options, err);
+			rc = vprof_live_rounds_record(options->live, w, s, round->run.s, options, results, plan, err);
 		if (!rc) {
 			round->n_runs = 1;
 			rc = reach(w, s, VPROF_ROUND_RAN, err);
@@ -156,9 +157,10 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 		rc = run_repeatedly(w, s, options, err);
 	if (rc)
 		return rc;
-	rc = vprof_step_analyse(&w->project, round->run.s, s, NULL, results, plan, err);
+	if (!*results)
+		rc = vprof_step_analyse(&w->project, round->run.s, s, NULL, results, plan, err);
 	if (!rc && options->live)
-		rc = vprof_live_rounds_conclude(w, round->run.s, *results, err);
+		rc = vprof_round_effect_conclude(&w->project, round->run.s, *results, err);
 	if (rc || ((*results)->inconclusive && !accepts_inconclusive)) {
 		int saved;
 

@@ -46,9 +46,10 @@ static int carry_out(struct vprof_live_run *run)
 	case PAUSE:
 		rc = vprof_live_pause(run->live, a->err);
 		if (!rc)
-			vprof_collector_flush(run->collector);
+			vprof_collector_seal(run->collector);
 		return rc;
 	case RESUME:
+		vprof_collector_go_on(run->collector);
 		return vprof_live_resume(run->live, a->err);
 	case END:
 		return vprof_live_end(run->live, a->err);

@@ -20,8 +20,8 @@ int vprof_live_run_start(struct vprof_live_run **out, const struct vprof_run_req
 			 struct vprof_attachment *attachment, const struct vprof_probe_map *map,
 			 const struct vprof_live_options *o, struct vprof_error *err);
 
-/* Those of live/live_session.h; what was recorded before a pause is in the trace's files. MISSING when the command has
- * ended. */
+/* Those of live/live_session.h. In a pause the trace is finished as it is, and it stays so where the round ends then.
+ * MISSING when the command has ended. */
 int vprof_live_run_begin(struct vprof_live_run *run, const struct vprof_plan *plan, const char *trace_dir,
 			 size_t *n_missing, struct vprof_error *err);
 int vprof_live_run_pause(struct vprof_live_run *run, struct vprof_error *err);

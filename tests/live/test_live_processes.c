@@ -122,9 +122,13 @@ static void another_build_is_left_alone(void)
 		pause();
 		_exit(0);
 	}
-	while (!(rc = vprof_gates_look(gates, (uint32_t)pid, 1, &written, &err)))
-		usleep(10000); /* it might be executing a program */
+	while (!(rc = vprof_gates_look(gates, (uint32_t)pid, 1, &written, &err))) {
+		/* it might be executing a program; nothing that ends meanwhile counts */
+		CHECK(vprof_gates_fails(gates, 1) && !vprof_gates_n_processes(gates), "it is as wanted");
+		usleep(10000);
+	}
 	CHECK(rc == VPROF_ERR_FAILED && strstr(err.message, "another build"), "%s", err.message);
+	CHECK(vprof_gates_refuses(gates, 1) && !vprof_gates_fails(gates, 1), "it is looked at again");
 	CHECK(!written && !vprof_gates_n_processes(gates), "it was written to");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -93,7 +93,8 @@ static void flush_chunk(struct vprof_collector *c, uint32_t i)
 	c->n_unit_bytes += n;
 }
 
-void vprof_collector_flush(struct vprof_collector *c)
+/* What threads have written into chunks that they still fill. */
+static void store_filling(struct vprof_collector *c)
 {
 	while (vprof_collector_drain(c))
 		;
@@ -101,10 +102,22 @@ void vprof_collector_flush(struct vprof_collector *c)
 		if (atomic_load_explicit(&c->shm.states[i], memory_order_acquire) == VP_CHUNK_TAKEN)
 			flush_chunk(c, i);
 	vprof_processors_flush(c->processors);
-	if (c->is_discarding)
-		return;
 	vprof_collector_fill_header(c);
-	vprof_records_refresh(&c->file);
+}
+
+void vprof_collector_seal(struct vprof_collector *c)
+{
+	if (c->file.is_sealed)
+		return;
+	store_filling(c);
+	if (!c->is_discarding)
+		vprof_records_seal(&c->file);
+}
+
+void vprof_collector_go_on(struct vprof_collector *c)
+{
+	if (!c->is_discarding)
+		vprof_records_go_on(&c->file);
 }
 
 static int store(void *collector, const struct vp_chunk_header *h, const struct vp_unit *units)
@@ -116,7 +129,7 @@ static int end_file(struct vprof_collector *c, struct vprof_error *err)
 {
 	int failed;
 
-	vprof_collector_flush(c);
+	store_filling(c);
 	if (c->is_discarding)
 		return VPROF_OK;
 	failed = vprof_records_finish(&c->file);

@@ -6,12 +6,14 @@
 
 #include "trace/collector.h"
 
-/* Ends the trace and begins another one in trace_dir; NULL: what is recorded from now on is discarded. After a failure
- * it is discarded, too. */
+/* Ends the trace, as it is sealed or else with all that was recorded by now, and begins another one in trace_dir; NULL:
+ * what is recorded from now on is discarded. After a failure it is discarded, too. */
 int vprof_collector_turn(struct vprof_collector *c, const char *trace_dir, struct vprof_error *err);
 
-/* Stores what threads have written into chunks that they still fill, so that the trace can be analysed as it is. */
-void vprof_collector_flush(struct vprof_collector *c);
+/* Finishes the trace as it is, with what threads have written into chunks that they still fill, so that it can be
+ * analysed: it stays so until it goes on, with what was recorded meanwhile, or ends. */
+void vprof_collector_seal(struct vprof_collector *c);
+void vprof_collector_go_on(struct vprof_collector *c);
 
 /* A PLAN record: see trace/format.h. */
 struct vprof_plan_change {

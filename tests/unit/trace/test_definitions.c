@@ -147,7 +147,7 @@ static void dead_processes_are_forgotten(void **state)
 	(void)state;
 	writer_init(&server, shm, 1, 0);
 	define(&server, (uint32_t)getpid(), 0);
-	vprof_collector_flush(collector);
+	vprof_collector_seal(collector);
 	assert_int_equal(n_defining(collector->definitions), 1);
 	assert_in_range(come_and_go(shm, NO_PID, 1, 0), 2, 2 + VPROF_DEFINITIONS_SLACK + N_AT_ONCE);
 	check_next_trace(shm, 1);
