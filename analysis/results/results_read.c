@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* results.json, read: hostile like every file. Every key of results.h must be there with its type, every index in
  * range. */
+#include <cjson/cJSON.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #include "analysis/results/results_json.h"
 #include "common/files.h"
-#include "common/json/json_items.h"
 
 struct reading {
 	struct vprof_results *r;
@@ -17,7 +17,6 @@ struct reading {
 	size_t index;
 	struct vprof_error *err;
 	int ret;
-	const struct vprof_json_item *object, *next; /* which was asked for a member, and where that ended */
 };
 
 static void wrong(struct reading *g, const char *key, const char *what)
@@ -28,46 +27,33 @@ static void wrong(struct reading *g, const char *key, const char *what)
 				 g->path, g->where, g->index, key, what);
 }
 
-static const struct vprof_json_item *member(struct reading *g, const struct vprof_json_item *o, const char *key)
+static double number(struct reading *g, const cJSON *o, const char *key, double low, double high)
 {
-	if (g->object != o)
-		g->next = NULL;
-	g->object = o;
-	return vprof_json_member(o, key, &g->next);
-}
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
 
-static int is_kind(const struct vprof_json_item *v, enum vprof_json_kind kind)
-{
-	return v && v->kind == kind;
-}
-
-static double number(struct reading *g, const struct vprof_json_item *o, const char *key, double low, double high)
-{
-	const struct vprof_json_item *v = member(g, o, key);
-
-	if (is_kind(v, VPROF_JSON_IS_NULL) && low == -INFINITY)
+	if (cJSON_IsNull(v) && low == -INFINITY)
 		return NAN;
-	if (!is_kind(v, VPROF_JSON_IS_NUMBER)) {
+	if (!cJSON_IsNumber(v)) {
 		wrong(g, key, "a number is missing");
 		return 0;
 	}
-	if (!(v->number >= low && v->number <= high)) {
+	if (!(v->valuedouble >= low && v->valuedouble <= high)) {
 		wrong(g, key, "out of range");
 		return 0;
 	}
-	return v->number;
+	return v->valuedouble;
 }
 
-static const char *string(struct reading *g, const struct vprof_json_item *o, const char *key)
+static const char *string(struct reading *g, const cJSON *o, const char *key)
 {
-	const struct vprof_json_item *v = member(g, o, key);
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
 	const char *s;
 
-	if (!is_kind(v, VPROF_JSON_IS_STRING)) {
+	if (!cJSON_IsString(v)) {
 		wrong(g, key, "a text is missing");
 		return "";
 	}
-	s = vprof_results_string(g->r, v->string);
+	s = vprof_results_string(g->r, v->valuestring);
 	if (!s) {
 		g->ret = VPROF_ERR_NOMEM;
 		return "";
@@ -75,8 +61,7 @@ static const char *string(struct reading *g, const struct vprof_json_item *o, co
 	return s;
 }
 
-static size_t word(struct reading *g, const struct vprof_json_item *o, const char *key, const char *const *names,
-		   size_t n)
+static size_t word(struct reading *g, const cJSON *o, const char *key, const char *const *names, size_t n)
 {
 	const char *s = string(g, o, key);
 
@@ -87,8 +72,6 @@ static size_t word(struct reading *g, const struct vprof_json_item *o, const cha
 	return 0;
 }
 
-#define FOR_EACH(v, list) for (v = list + 1; v < list + list->n_all; v += v->n_all)
-
 #define WHOLE_MAX(field) (sizeof(field) == 4 ? 4294967295.0 : VPROF_WHOLE_MAX)
 #define R_WHOLE(f) x->f = (__typeof__(x->f))number(g, o, #f, 0, WHOLE_MAX(x->f));
 #define R_DOUBLE(f) x->f = number(g, o, #f, -INFINITY, INFINITY);
@@ -97,141 +80,141 @@ static size_t word(struct reading *g, const struct vprof_json_item *o, const cha
 #define R_ENUM(f, names) x->f = (__typeof__(x->f))word(g, o, #f, names, sizeof names / sizeof *names);
 #define R_FIELDS(LIST) LIST(R_WHOLE, R_DOUBLE, R_INT, R_STRING, R_ENUM)
 
-static void read_node(struct reading *g, const struct vprof_json_item *o, struct vprof_node *x)
+static void read_node(struct reading *g, const cJSON *o, struct vprof_node *x)
 {
 	R_FIELDS(VPROF_NODE_FIELDS)
 	x->is_unexplained = x->kind == VPROF_NODE_BODY &&
 			    (!strcmp(x->name, "unexplained") || !strcmp(x->name, "[unexplained]"));
 }
 
-static void read_covariance(struct reading *g, const struct vprof_json_item *o, struct vprof_covariance *x)
+static void read_covariance(struct reading *g, const cJSON *o, struct vprof_covariance *x)
 {
 	R_FIELDS(VPROF_COVARIANCE_FIELDS)
 }
 
-static void read_closed(struct reading *g, const struct vprof_json_item *o, struct vprof_closed *x)
+static void read_closed(struct reading *g, const cJSON *o, struct vprof_closed *x)
 {
 	R_FIELDS(VPROF_CLOSED_FIELDS)
 }
 
-static void read_common_frames(struct reading *g, const struct vprof_json_item *o, struct vprof_common_frame *x)
+static void read_common_frames(struct reading *g, const cJSON *o, struct vprof_common_frame *x)
 {
 	R_FIELDS(VPROF_COMMON_FRAME_FIELDS)
 }
 
-static void read_type(struct reading *g, const struct vprof_json_item *o, struct vprof_type *x)
+static void read_type(struct reading *g, const cJSON *o, struct vprof_type *x)
 {
 	R_FIELDS(VPROF_TYPE_FIELDS)
 }
 
-static void read_contribution(struct reading *g, const struct vprof_json_item *o, struct vprof_contribution *x)
+static void read_contribution(struct reading *g, const cJSON *o, struct vprof_contribution *x)
 {
 	R_FIELDS(VPROF_CONTRIBUTION_FIELDS)
 }
 
-static void read_work(struct reading *g, const struct vprof_json_item *o, struct vprof_work *x)
+static void read_work(struct reading *g, const cJSON *o, struct vprof_work *x)
 {
 	R_FIELDS(VPROF_WORK_FIELDS)
 }
 
-static void read_bucket(struct reading *g, const struct vprof_json_item *o, struct vprof_bucket *x)
+static void read_bucket(struct reading *g, const cJSON *o, struct vprof_bucket *x)
 {
 	R_FIELDS(VPROF_BUCKET_FIELDS)
 }
 
-static void read_period(struct reading *g, const struct vprof_json_item *o, struct vprof_period *x)
+static void read_period(struct reading *g, const cJSON *o, struct vprof_period *x)
 {
 	R_FIELDS(VPROF_PERIOD_FIELDS)
 }
 
-static void read_example(struct reading *g, const struct vprof_json_item *o, struct vprof_example *x)
+static void read_example(struct reading *g, const cJSON *o, struct vprof_example *x)
 {
 	R_FIELDS(VPROF_EXAMPLE_FIELDS)
 }
 
-static void read_piece(struct reading *g, const struct vprof_json_item *o, struct vprof_shown_piece *x)
+static void read_piece(struct reading *g, const cJSON *o, struct vprof_shown_piece *x)
 {
 	R_FIELDS(VPROF_PIECE_FIELDS)
 }
 
-static void read_thread(struct reading *g, const struct vprof_json_item *o, struct vprof_shown_thread *x)
+static void read_thread(struct reading *g, const cJSON *o, struct vprof_shown_thread *x)
 {
 	R_FIELDS(VPROF_THREAD_FIELDS)
 }
 
-static const uint32_t *read_indices(struct reading *g, const struct vprof_json_item *o, const char *key, size_t *n)
+static const uint32_t *read_indices(struct reading *g, const cJSON *o, const char *key, size_t *n)
 {
-	const struct vprof_json_item *list = member(g, o, key), *v;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, key), *v;
 	uint32_t *indices;
 
-	if (!is_kind(list, VPROF_JSON_IS_ARRAY)) {
+	if (!cJSON_IsArray(list)) {
 		wrong(g, key, "a list is missing");
 		return NULL;
 	}
-	indices = calloc(list->n + 1, sizeof *indices);
+	indices = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *indices);
 	if (!indices) {
 		g->ret = VPROF_ERR_NOMEM;
 		return NULL;
 	}
-	FOR_EACH(v, list)
+	cJSON_ArrayForEach(v, list)
 	{
-		if (!is_kind(v, VPROF_JSON_IS_NUMBER) || !(v->number >= 0 && v->number <= UINT32_MAX))
+		if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= UINT32_MAX))
 			wrong(g, key, "not an index");
 		else
-			indices[(*n)++] = (uint32_t)v->number;
+			indices[(*n)++] = (uint32_t)v->valuedouble;
 	}
 	return indices;
 }
 
-static void read_factor(struct reading *g, const struct vprof_json_item *o, struct vprof_factor *x)
+static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *x)
 {
 	R_FIELDS(VPROF_FACTOR_FIELDS)
 	x->nodes = read_indices(g, o, "nodes", &x->n_nodes);
 }
 
-static void read_step(struct reading *g, const struct vprof_json_item *o, struct vprof_step *x)
+static void read_step(struct reading *g, const cJSON *o, struct vprof_step *x)
 {
 	R_FIELDS(VPROF_STEP_FIELDS)
 }
 
-static void read_split(struct reading *g, const struct vprof_json_item *o, struct vprof_split *x)
+static void read_split(struct reading *g, const cJSON *o, struct vprof_split *x)
 {
 	R_FIELDS(VPROF_SPLIT_FIELDS)
 }
 
-static void read_steps(struct reading *g, const struct vprof_json_item *o, struct vprof_cause *x)
+static void read_steps(struct reading *g, const cJSON *o, struct vprof_cause *x)
 {
-	const struct vprof_json_item *list = member(g, o, "steps"), *v;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "steps"), *v;
 	struct vprof_step *steps;
 
-	if (!is_kind(list, VPROF_JSON_IS_ARRAY)) {
+	if (!cJSON_IsArray(list)) {
 		wrong(g, "steps", "a list is missing");
 		return;
 	}
-	x->steps = steps = calloc(list->n + 1, sizeof *steps);
+	x->steps = steps = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *steps);
 	if (!steps)
 		g->ret = VPROF_ERR_NOMEM;
 	else
-		FOR_EACH(v, list) read_step(g, v, &steps[x->n_steps++]);
+		cJSON_ArrayForEach(v, list) read_step(g, v, &steps[x->n_steps++]);
 }
 
-static void read_splits(struct reading *g, const struct vprof_json_item *o, struct vprof_cause *x)
+static void read_splits(struct reading *g, const cJSON *o, struct vprof_cause *x)
 {
-	const struct vprof_json_item *list = member(g, o, "splits"), *v;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "splits"), *v;
 	struct vprof_split *splits;
 
-	if (!is_kind(list, VPROF_JSON_IS_ARRAY)) {
+	if (!cJSON_IsArray(list)) {
 		wrong(g, "splits", "a list is missing");
 		return;
 	}
-	x->splits = splits = calloc(list->n + 1, sizeof *splits);
+	x->splits = splits = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *splits);
 	if (!splits)
 		g->ret = VPROF_ERR_NOMEM;
 	else
-		FOR_EACH(v, list) read_split(g, v, &splits[x->n_splits++]);
+		cJSON_ArrayForEach(v, list) read_split(g, v, &splits[x->n_splits++]);
 }
 
-static void read_cause(struct reading *g, const struct vprof_json_item *o, struct vprof_cause *x)
+static void read_cause(struct reading *g, const cJSON *o, struct vprof_cause *x)
 {
 	R_FIELDS(VPROF_CAUSE_FIELDS)
 	read_steps(g, o, x);
@@ -240,17 +223,17 @@ static void read_cause(struct reading *g, const struct vprof_json_item *o, struc
 	x->nodes = read_indices(g, o, "nodes", &x->n_nodes);
 }
 
-static void read_layer(struct reading *g, const struct vprof_json_item *o, struct vprof_layer *x)
+static void read_layer(struct reading *g, const cJSON *o, struct vprof_layer *x)
 {
 	R_FIELDS(VPROF_LAYER_FIELDS)
 }
 
-static void read_party(struct reading *g, const struct vprof_json_item *o, struct vprof_party *x)
+static void read_party(struct reading *g, const cJSON *o, struct vprof_party *x)
 {
 	R_FIELDS(VPROF_PARTY_FIELDS)
 }
 
-static void read_holder_call(struct reading *g, const struct vprof_json_item *o, struct vprof_holder_call *x)
+static void read_holder_call(struct reading *g, const cJSON *o, struct vprof_holder_call *x)
 {
 	R_FIELDS(VPROF_HOLDER_CALL_FIELDS)
 }
@@ -258,66 +241,66 @@ static void read_holder_call(struct reading *g, const struct vprof_json_item *o,
 /* An inner list of an object, and the number of its items so far. */
 #define READ_INNER_AS(key, x, name, count, type, read)                                                                 \
 	do {                                                                                                           \
-		const struct vprof_json_item *list_ = member(g, o, key), *v_;                                          \
+		const cJSON *list_ = cJSON_GetObjectItemCaseSensitive(o, key), *v_;                                    \
 		struct type *items_ = NULL;                                                                            \
                                                                                                                        \
-		if (!is_kind(list_, VPROF_JSON_IS_ARRAY))                                                              \
+		if (!cJSON_IsArray(list_))                                                                             \
 			wrong(g, key, "a list is missing");                                                            \
-		else if (!(items_ = calloc(list_->n + 1, sizeof *items_)))                                             \
+		else if (!(items_ = calloc((size_t)cJSON_GetArraySize(list_) + 1, sizeof *items_)))                    \
 			g->ret = VPROF_ERR_NOMEM;                                                                      \
 		(x)->name = items_;                                                                                    \
 		if (items_)                                                                                            \
-			FOR_EACH(v_, list_) read(g, v_, &items_[(x)->count++]);                                        \
+			cJSON_ArrayForEach(v_, list_) read(g, v_, &items_[(x)->count++]);                              \
 	} while (0)
 #define READ_INNER(x, name, count, type, read) READ_INNER_AS(#name, x, name, count, type, read)
 
-static void read_knot_lock(struct reading *g, const struct vprof_json_item *o, struct vprof_knot_lock *x)
+static void read_knot_lock(struct reading *g, const cJSON *o, struct vprof_knot_lock *x)
 {
 	R_FIELDS(VPROF_KNOT_LOCK_FIELDS)
 }
 
-static void read_knot(struct reading *g, const struct vprof_json_item *o, struct vprof_knot *x)
+static void read_knot(struct reading *g, const cJSON *o, struct vprof_knot *x)
 {
 	R_FIELDS(VPROF_KNOT_FIELDS)
-	if (member(g, o, "locks")) /* results written before there were any have none */
+	if (cJSON_GetObjectItemCaseSensitive(o, "locks")) /* results written before there were any have none */
 		READ_INNER(x, locks, n_locks, vprof_knot_lock, read_knot_lock);
 }
 
-static void read_tier(struct reading *g, const struct vprof_json_item *o, struct vprof_tier *x)
+static void read_tier(struct reading *g, const cJSON *o, struct vprof_tier *x)
 {
 	R_FIELDS(VPROF_TIER_FIELDS)
 	x->factors = read_indices(g, o, "factors", &x->n_factors);
 	x->causes = read_indices(g, o, "causes", &x->n_causes);
 }
 
-static void read_lock(struct reading *g, const struct vprof_json_item *o, struct vprof_crosstalk_lock *x)
+static void read_lock(struct reading *g, const cJSON *o, struct vprof_crosstalk_lock *x)
 {
 	R_FIELDS(VPROF_CROSSTALK_LOCK_FIELDS)
 	READ_INNER_AS("held", x, holder_calls, n_holder_calls, vprof_holder_call, read_holder_call);
 }
 
-static void read_crosstalk(struct reading *g, const struct vprof_json_item *o, struct vprof_crosstalk *x)
+static void read_crosstalk(struct reading *g, const cJSON *o, struct vprof_crosstalk *x)
 {
 	R_FIELDS(VPROF_CROSSTALK_FIELDS)
 	READ_INNER(x, locks, n_locks, vprof_crosstalk_lock, read_lock);
 }
 
-static void read_stage(struct reading *g, const struct vprof_json_item *o, struct vprof_context_stage *x)
+static void read_stage(struct reading *g, const cJSON *o, struct vprof_context_stage *x)
 {
 	R_FIELDS(VPROF_STAGE_FIELDS)
 }
 
-static void read_profile(struct reading *g, const struct vprof_json_item *o, struct vprof_profile_node *x)
+static void read_profile(struct reading *g, const cJSON *o, struct vprof_profile_node *x)
 {
 	R_FIELDS(VPROF_PROFILE_FIELDS)
 }
 
-static void read_sampled(struct reading *g, const struct vprof_json_item *o, struct vprof_sampled_function *x)
+static void read_sampled(struct reading *g, const cJSON *o, struct vprof_sampled_function *x)
 {
 	R_FIELDS(VPROF_SAMPLED_FIELDS)
 }
 
-static void read_context(struct reading *g, const struct vprof_json_item *o, struct vprof_context *x)
+static void read_context(struct reading *g, const cJSON *o, struct vprof_context *x)
 {
 	R_FIELDS(VPROF_CONTEXT_FIELDS)
 	READ_INNER(x, stages, n_stages, vprof_context_stage, read_stage);
@@ -333,10 +316,9 @@ static void read_context(struct reading *g, const struct vprof_json_item *o, str
 }
 
 /* Array of `size` bytes for each item of o[name], or NULL with g->ret set. */
-static void *list_of(struct reading *g, const struct vprof_json_item *o, const char *name, size_t size,
-		     const struct vprof_json_item **items)
+static void *list_of(struct reading *g, const cJSON *o, const char *name, size_t size, const cJSON **items)
 {
-	const struct vprof_json_item *list = member(g, o, name);
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, name);
 	void *v;
 
 	g->where = name;
@@ -344,11 +326,11 @@ static void *list_of(struct reading *g, const struct vprof_json_item *o, const c
 	*items = NULL;
 	if (g->ret)
 		return NULL;
-	if (!is_kind(list, VPROF_JSON_IS_ARRAY)) {
+	if (!cJSON_IsArray(list)) {
 		wrong(g, "", "this list is missing");
 		return NULL;
 	}
-	v = calloc(list->n + 1, size);
+	v = calloc((size_t)cJSON_GetArraySize(list) + 1, size);
 	if (!v)
 		g->ret = VPROF_ERR_NOMEM;
 	*items = list;
@@ -357,11 +339,11 @@ static void *list_of(struct reading *g, const struct vprof_json_item *o, const c
 
 #define READ_LIST(name, count, read)                                                                                   \
 	do {                                                                                                           \
-		const struct vprof_json_item *list_, *item_;                                                           \
+		const cJSON *list_, *item_;                                                                            \
 		g->r->name = list_of(g, o, #name, sizeof *g->r->name, &list_);                                         \
 		if (!g->r->name)                                                                                       \
 			return;                                                                                        \
-		FOR_EACH(item_, list_)                                                                                 \
+		cJSON_ArrayForEach(item_, list_)                                                                       \
 		{                                                                                                      \
 			g->index = g->r->count;                                                                        \
 			read(g, item_, &g->r->name[g->r->count++]);                                                    \
@@ -370,16 +352,16 @@ static void *list_of(struct reading *g, const struct vprof_json_item *o, const c
 		}                                                                                                      \
 	} while (0)
 
-static void read_warnings(struct reading *g, const struct vprof_json_item *o)
+static void read_warnings(struct reading *g, const cJSON *o)
 {
-	const struct vprof_json_item *list, *v;
+	const cJSON *list, *v;
 
 	g->r->warnings = list_of(g, o, "warnings", sizeof *g->r->warnings, &list);
 	if (!g->r->warnings)
 		return;
-	FOR_EACH(v, list)
+	cJSON_ArrayForEach(v, list)
 	{
-		char *s = is_kind(v, VPROF_JSON_IS_STRING) ? strdup(v->string) : NULL;
+		char *s = cJSON_IsString(v) ? strdup(v->valuestring) : NULL;
 
 		if (!s) {
 			wrong(g, "", "not a text");
@@ -389,7 +371,7 @@ static void read_warnings(struct reading *g, const struct vprof_json_item *o)
 	}
 }
 
-static void read_results(struct reading *g, const struct vprof_json_item *o)
+static void read_results(struct reading *g, const cJSON *o)
 {
 	struct vprof_results *x = g->r;
 
@@ -406,9 +388,9 @@ static void read_results(struct reading *g, const struct vprof_json_item *o)
 	READ_LIST(work, n_work, read_work);
 	READ_LIST(causes, n_causes, read_cause);
 	READ_LIST(knots, n_knots, read_knot);
-	if (member(g, o, "tiers"))
+	if (cJSON_GetObjectItemCaseSensitive(o, "tiers"))
 		READ_LIST(tiers, n_tiers, read_tier);
-	if (member(g, o, "layers")) /* results written before there were any have none */
+	if (cJSON_GetObjectItemCaseSensitive(o, "layers")) /* results written before there were any have none */
 		READ_LIST(layers, n_layers, read_layer);
 	READ_LIST(factors, n_factors, read_factor);
 	READ_LIST(nodes, n_nodes, read_node);
@@ -566,37 +548,36 @@ static void check_indices(struct reading *g)
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err)
 {
 	struct vprof_text text = VPROF_TEXT_INIT;
-	struct vprof_json_items items = { .all.v = NULL };
 	struct reading g = { .path = path, .err = err };
-	const struct vprof_json_item *version = NULL;
+	const cJSON *version;
+	cJSON *o = NULL;
 
 	*out = NULL;
 	g.ret = vprof_file_read(path, &text, err);
 	if (g.ret)
 		goto out;
-	g.ret = vprof_json_items_read(&items, &text);
-	g.r = g.ret == VPROF_ERR_NOMEM ? NULL : vprof_results_new();
+	o = cJSON_ParseWithLength(text.s, text.len);
+	g.r = vprof_results_new();
 	if (!g.r) {
 		g.ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory to read %s", path);
 		goto out;
 	}
-	if (!g.ret)
-		version = member(&g, items.all.v, "version");
-	if (!is_kind(version, VPROF_JSON_IS_NUMBER)) {
+	version = cJSON_GetObjectItemCaseSensitive(o, "version");
+	if (!cJSON_IsObject(o) || !cJSON_IsNumber(version)) {
 		g.ret = vprof_error_set(err, VPROF_ERR_CORRUPT,
 					"%s: not a results file (cut or damaged JSON); analyse the "
 					"run again (vprof analyze)",
 					path);
 		goto out;
 	}
-	if (version->number != VPROF_RESULTS_VERSION) {
+	if (version->valuedouble != VPROF_RESULTS_VERSION) {
 		g.ret = vprof_error_set(err, VPROF_ERR_CORRUPT,
 					"%s: version %g of the results, this vprof reads version %d; "
 					"analyse the run again (vprof analyze)",
-					path, version->number, VPROF_RESULTS_VERSION);
+					path, version->valuedouble, VPROF_RESULTS_VERSION);
 		goto out;
 	}
-	read_results(&g, items.all.v);
+	read_results(&g, o);
 	if (!g.ret)
 		check_indices(&g);
 	else if (g.ret == VPROF_ERR_NOMEM)
@@ -606,8 +587,8 @@ int vprof_results_read(struct vprof_results **out, const char *path, struct vpro
 		g.r = NULL;
 	}
 out:
-	vprof_json_items_release(&items);
 	vprof_text_release(&text);
+	cJSON_Delete(o);
 	vprof_results_free(g.r);
 	return g.ret;
 }

@@ -7,7 +7,6 @@
 
 #include "analysis/results/results_writer.h"
 #include "common/files.h"
-#include "common/json/json_numbers.h"
 #include "common/text.h"
 
 const char *const vprof_node_kind_names[] = {
@@ -193,9 +192,8 @@ static int write_scalars(cJSON *o, const struct vprof_results *x)
 	return ok;
 }
 
-/* The lists of results.json in their order: name, length, and what writes an item. LONG ones may have hundreds of
- * thousands of items, and nothing but scalars in each. */
-#define RESULTS_LISTS(LIST, LONG)                                                                                      \
+/* The lists of results.json in their order: name, length, and what writes an item. */
+#define RESULTS_LISTS(LIST)                                                                                            \
 	LIST(types, n_types, write_type)                                                                               \
 	LIST(parties, n_parties, write_party)                                                                          \
 	LIST(crosstalk, n_crosstalk, write_crosstalk)                                                                  \
@@ -207,8 +205,8 @@ static int write_scalars(cJSON *o, const struct vprof_results *x)
 	LIST(tiers, n_tiers, write_tier)                                                                               \
 	LIST(layers, n_layers, write_layer)                                                                            \
 	LIST(factors, n_factors, write_factor)                                                                         \
-	LONG(nodes, n_nodes, write_node)                                                                               \
-	LONG(covariances, n_covariances, write_covariance)                                                             \
+	LIST(nodes, n_nodes, write_node)                                                                               \
+	LIST(covariances, n_covariances, write_covariance)                                                             \
 	LIST(closed, n_closed, write_closed)                                                                           \
 	LIST(common_frames, n_common_frames, write_common_frames)                                                      \
 	LIST(histogram, n_histogram, write_bucket)                                                                     \
@@ -222,7 +220,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	int ok = write_scalars(o, x);
 
 #define ADD_LIST(list, count, write) WRITE_LIST(list, count, write);
-	RESULTS_LISTS(ADD_LIST, ADD_LIST)
+	RESULTS_LISTS(ADD_LIST)
 #undef ADD_LIST
 	return ok;
 }
@@ -241,24 +239,6 @@ static int print_item(struct vprof_text *out, cJSON *o)
 	return text && !out->failed;
 }
 
-/* What print_item() appends of an item that has nothing but scalars, without an object in between. */
-#define P_KEY(f) vprof_text_append(out, ",\"" #f "\":", sizeof ",\"" #f "\":" - 1);
-#define P_NUMBER(f) P_KEY(f) vprof_json_add_double(out, (double)x->f);
-#define P_WHOLE(f) P_KEY(f) vprof_json_add_double(out, fmin((double)x->f, VPROF_WHOLE_MAX));
-#define P_STRING(f) P_KEY(f) vprof_json_add_quoted(out, x->f);
-#define P_ENUM(f, names) P_KEY(f) vprof_json_add_quoted(out, names[x->f]);
-#define PRINTER(write, type, fields)                                                                                   \
-	static void write##_scalars(struct vprof_text *out, const struct type *x)                                      \
-	{                                                                                                              \
-		size_t begin = out->len;                                                                               \
-                                                                                                                       \
-		fields(P_WHOLE, P_NUMBER, P_NUMBER, P_STRING, P_ENUM) vprof_text_append(out, "}", 1);                  \
-		if (!out->failed)                                                                                      \
-			out->s[begin] = '{'; /* instead of the first comma */                                          \
-	}
-PRINTER(write_node, vprof_node, VPROF_NODE_FIELDS)
-PRINTER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
-
 /* As vprof_results_json, but each item of a list in a line of its own, and one at a time: a large server's tree has
  * hundreds of thousands of nodes, and all of them as cJSON take more than a gigabyte. 0 without memory. */
 static int print_results(struct vprof_text *out, const struct vprof_results *x)
@@ -269,25 +249,18 @@ static int print_results(struct vprof_text *out, const struct vprof_results *x)
 
 	if (ok) /* goes on before its "\n}" */
 		vprof_text_append(out, text, strlen(text) - 2);
-#define PRINT_ITEMS(list, count, print)                                                                                \
+#define PRINT_LIST(list, count, write)                                                                                 \
 	vprof_text_add(out, ",\n\t\"" #list "\":\t[");                                                                 \
 	for (size_t i = 0; ok && i < x->count; i++) {                                                                  \
-		vprof_text_add(out, i ? ",\n\t\t" : "\n\t\t");                                                         \
-		print                                                                                                  \
-	}                                                                                                              \
-	vprof_text_add(out, "]");
-#define PRINT_LIST(list, count, write)                                                                                 \
-	PRINT_ITEMS(list, count, {                                                                                     \
 		cJSON *o = cJSON_CreateObject();                                                                       \
 		int is_written = o && write(o, &x->list[i]);                                                           \
                                                                                                                        \
+		vprof_text_add(out, i ? ",\n\t\t" : "\n\t\t");                                                         \
 		ok = print_item(out, o) && is_written;                                                                 \
-	})
-#define PRINT_LONG(list, count, write) PRINT_ITEMS(list, count, write##_scalars(out, &x->list[i]);)
-	RESULTS_LISTS(PRINT_LIST, PRINT_LONG)
+	}                                                                                                              \
+	vprof_text_add(out, "]");
+	RESULTS_LISTS(PRINT_LIST)
 #undef PRINT_LIST
-#undef PRINT_LONG
-#undef PRINT_ITEMS
 	vprof_text_add(out, "\n}\n");
 	cJSON_free(text);
 	cJSON_Delete(scalars);

@@ -89,88 +89,6 @@ static void test_round_trip(void **state)
 	hand_release(&h);
 }
 
-/* Lists of scalars are written without cJSON, and yet every byte is as it would write it. */
-static void is_as_cjson_prints(const cJSON *shown, const char *list, const char *file)
-{
-	const cJSON *item;
-	char head[64];
-	const char *at;
-
-	snprintf(head, sizeof head, "\n\t\"%s\":\t[", list);
-	at = strstr(file, head);
-	assert_non_null(at);
-	at += strlen(head);
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(shown, list))
-	{
-		char *line = cJSON_PrintUnformatted(item);
-
-		assert_non_null(line);
-		assert_memory_equal(at, "\n\t\t", 3);
-		if (strncmp(at + 3, line, strlen(line)) != 0)
-			fail_msg("not %s", line);
-		at += 3 + strlen(line);
-		assert_true(*at == (item->next ? ',' : ']'));
-		at += item->next != NULL;
-		cJSON_free(line);
-	}
-}
-
-static void test_long_lists(void **state)
-{
-	struct vprof_plan *plan = hand_plan(2);
-	struct vprof_text file = VPROF_TEXT_INIT;
-	struct vprof_error err = { "" };
-	struct vprof_results *r;
-	struct hand_trace h;
-	uint64_t random = 7;
-	cJSON *shown;
-	char *path;
-
-	(void)state;
-	r = example(&h, plan);
-	path = vprof_path_join(h.dir, "results.json");
-	r->n_nodes = 500;
-	r->n_covariances = 500;
-	r->nodes = realloc(r->nodes, r->n_nodes * sizeof *r->nodes);
-	r->covariances = realloc(r->covariances, r->n_covariances * sizeof *r->covariances);
-	assert_non_null(r->nodes);
-	assert_non_null(r->covariances);
-	for (size_t i = 0; i < 500; i++) {
-		double x = (double)hand_random(&random) / 3, small = ldexp(x, -(int)(hand_random(&random) % 200));
-
-		r->nodes[i] = (struct vprof_node){ .kind = VPROF_NODE_FUNCTION,
-						   .name = "operator\"\"_s\\\n\x01\xc3\xa9",
-						   .display = i % 2 ? "" : NULL,
-						   .file = "a/b.c",
-						   .object = "0x10",
-						   .line = -(int)i,
-						   .n_calls = hand_random(&random),
-						   .mean_ns = x,
-						   .var_ns2 = small,
-						   .share = -small,
-						   .noise_ns2 = i % 3 ? NAN : INFINITY,
-						   .tail_ns = (double)(i * 1000) / 8 };
-		r->covariances[i] = (struct vprof_covariance){ .a = (uint32_t)i, .cov_ns2 = -x, .r = small };
-	}
-	assert_int_equal(vprof_results_write(r, path, &err), 0);
-	assert_int_equal(vprof_file_read(path, &file, &err), 0);
-	shown = vprof_results_json(r);
-	assert_non_null(shown);
-	is_as_cjson_prints(shown, "nodes", file.s);
-	is_as_cjson_prints(shown, "covariances", file.s);
-	r->n_nodes = 0; /* an empty list */
-	assert_int_equal(vprof_results_write(r, path, &err), 0);
-	vprof_text_clear(&file);
-	assert_int_equal(vprof_file_read(path, &file, &err), 0);
-	assert_non_null(strstr(file.s, "\n\t\"nodes\":\t[],"));
-	cJSON_Delete(shown);
-	vprof_text_release(&file);
-	free(path);
-	vprof_results_free(r);
-	vprof_plan_free(plan);
-	hand_release(&h);
-}
-
 /* What the joins of views fill; results written before there were any are read all the same. */
 static void test_joins(void **state)
 {
@@ -407,10 +325,9 @@ static void test_seeds_are_read(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip),	  cmocka_unit_test(test_long_lists),
-					    cmocka_unit_test(test_joins),	  cmocka_unit_test(test_utf8),
-					    cmocka_unit_test(test_damage),	  cmocka_unit_test(test_documented),
-					    cmocka_unit_test(test_seeds_are_read) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_joins),
+					    cmocka_unit_test(test_utf8),       cmocka_unit_test(test_damage),
+					    cmocka_unit_test(test_documented), cmocka_unit_test(test_seeds_are_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
