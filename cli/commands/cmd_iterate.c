@@ -34,9 +34,7 @@ static int iterate(struct vprof_iteration *it, struct vprof_error *err)
 {
 	int rc = vprof_iterate(it, err);
 
-	if (rc || !it->options->json)
-		return rc;
-	return vprof_print_file(&it->workspace.project, it->told.s, "results.json", err);
+	return it->options->json ? vprof_print_iterated(it, rc, err) : rc;
 }
 
 int vprof_cmd_iterate(int argc, char **argv)

@@ -78,12 +78,12 @@ static int attach(const struct live *live, struct vprof_error *err)
 
 	if (live->plan) {
 		rc = record_plan(live, &it, &run, err);
+		it.told = rc ? it.told : run;
 	} else {
 		rc = vprof_iterate(&it, err);
-		run = it.told;
 	}
-	if (!rc && live->o.json)
-		rc = vprof_print_file(&it.workspace.project, run.s, "results.json", err);
+	if (live->o.json)
+		rc = vprof_print_iterated(&it, rc, err);
 	if (rc)
 		status = vprof_complain(rc, err);
 	else if (it.results && it.results->inconclusive)

@@ -21,3 +21,13 @@ int vprof_print_file(const struct vprof_project *p, const char *run, const char 
 	free(path);
 	return rc;
 }
+
+int vprof_print_iterated(const struct vprof_iteration *it, int rc, struct vprof_error *err)
+{
+	int printed;
+
+	if (rc && !(rc == VPROF_ERR_INCONCLUSIVE && it->told.s[0]))
+		return rc;
+	printed = vprof_print_file(&it->workspace.project, it->told.s, "results.json", rc ? NULL : err);
+	return rc ? rc : printed;
+}

@@ -603,7 +603,7 @@ int vprof_iterate(struct vprof_iteration *it, struct vprof_error *err)
 
 		rc = rc ? rc : ended;
 	}
-	if (!rc && !it->told.s[0])
+	if ((!rc || (rc == VPROF_ERR_INCONCLUSIVE && it->results)) && !it->told.s[0])
 		it->told = it->session.rounds[it->session.n_rounds - 1].run;
 	if (!rc)
 		return conclude(it, stopped, err);

@@ -49,7 +49,7 @@ struct vprof_iteration {
 	struct vprof_plan *plan;
 	int is_brief; /* a line for each round */
 	int is_time_over;
-	struct vprof_run_name told;	/* the run whose results they are, after vprof_iterate() */
+	struct vprof_run_name told;	/* the run whose results they are, after vprof_iterate(); "": there are none */
 	struct vprof_measured measured; /* in the round before */
 	struct vprof_live_rounds *live; /* with --live, once the program was built */
 };
