@@ -73,15 +73,9 @@ static int record_plan(const struct live *live, struct vprof_iteration *it, stru
 static int attach(const struct live *live, struct vprof_error *err)
 {
 	struct vprof_iteration it = { .options = &live->o, .is_brief = live->o.automatic && !live->o.verbose };
-	struct vprof_run_name run = { "" };
-	int rc, status = VPROF_EXIT_OK;
+	int rc = live->plan ? record_plan(live, &it, &it.told, err) : vprof_iterate(&it, err);
+	int status = VPROF_EXIT_OK;
 
-	if (live->plan) {
-		rc = record_plan(live, &it, &run, err);
-		it.told = rc ? it.told : run;
-	} else {
-		rc = vprof_iterate(&it, err);
-	}
 	if (live->o.json)
 		rc = vprof_print_iterated(&it, rc, err);
 	if (rc)

@@ -25,7 +25,6 @@
 #include "common/files.h"
 #include "trace/clock.h"
 #include "trace/collector.h"
-#include "trace/collector/collector_live.h"
 #include "trace/reader.h"
 #include "trace_writer.h"
 
@@ -109,31 +108,6 @@ static struct vprof_trace *finish(struct vp_shm *shm, struct vprof_collector_sta
 	return t;
 }
 
-/* Every thread's call records must have durations 0, 1, 2, ...: nothing lost within, doubled or out of order. DROPPED
- * notes between them are not counted. */
-static uint64_t count_in_order(const struct vprof_trace *t)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < t->n_threads; i++) {
-		struct vprof_trace_cursor c;
-		const struct vp_unit *u;
-		uint64_t next = 0;
-		uint32_t k;
-
-		vprof_trace_cursor_init(&c, &t->threads[i]);
-		while ((u = vprof_trace_next(&c, &k))) {
-			if (VP_CODE(u->w) == VP_KIND_DROPPED)
-				continue;
-			assert_int_equal(VP_CODE(u->w), CODE);
-			assert_int_equal(VP_PAYLOAD(u->w), next);
-			next++;
-		}
-		n += next;
-	}
-	return n;
-}
-
 static void *write_calls(void *arg)
 {
 	struct writer *w = arg;
@@ -177,7 +151,7 @@ static void threads_written_in_order(void **state)
 	assert_int_equal(t->is_cut, 0);
 	assert_int_equal(t->n_bytes_ignored, 0);
 	assert_int_equal(t->n_dropped, stats.n_dropped);
-	assert_int_equal(count_in_order(t) + stats.n_dropped, 4 * 20000);
+	assert_int_equal(calls_in_order(t, CODE) + stats.n_dropped, 4 * 20000);
 	assert_int_equal(stats.disk_failed, 0);
 	vprof_trace_free(t);
 }
@@ -199,7 +173,7 @@ static void full_ring_drops_and_counts(void **state)
 		writer_call(&w, CODE, 1 + i, w.n_written);
 	writer_hand_over(&w);
 	t = finish(shm, &stats);
-	assert_int_equal(count_in_order(t), w.n_written);
+	assert_int_equal(calls_in_order(t, CODE), w.n_written);
 	assert_int_equal(w.n_written + stats.n_dropped, 100010);
 	assert_int_equal(t->n_dropped, stats.n_dropped);
 	vprof_trace_free(t);
@@ -331,7 +305,7 @@ static void write_past_a_limit(rlim_t file_bytes, uint64_t max_trace_bytes, int 
 	t = finish(shm, &stats);
 	assert_int_equal(stats.disk_failed, expect_failed);
 	assert_true(stats.n_dropped > 0);
-	assert_int_equal(count_in_order(t) + stats.n_dropped, 100000);
+	assert_int_equal(calls_in_order(t, CODE) + stats.n_dropped, 100000);
 	assert_int_equal(t->n_bytes_ignored, 0);
 	assert_int_equal(t->is_cut, 0);
 	vprof_trace_free(t);
@@ -372,7 +346,7 @@ static void full_ring_and_full_disk_count_once(void **state)
 	t = finish(shm, &stats);
 	assert_int_equal(stats.disk_failed, ENOSPC);
 	assert_true(stats.n_dropped > w.n_dropped);
-	assert_int_equal(count_in_order(t) + stats.n_dropped, n);
+	assert_int_equal(calls_in_order(t, CODE) + stats.n_dropped, n);
 	assert_int_equal(t->n_dropped, stats.n_dropped);
 	vprof_trace_free(t);
 }
@@ -476,122 +450,6 @@ static void what_a_live_collector_holds_stays(void **state)
 	close(other);
 }
 
-static uint64_t calls_so_far(const char *dir, int *is_cut)
-{
-	struct vprof_error err = { "" };
-	struct vprof_trace *t;
-	uint64_t n;
-
-	if (vprof_trace_open(&t, dir, &err))
-		fail_msg("%s", err.message);
-	vprof_trace_check(t);
-	n = count_in_order(t);
-	*is_cut = t->is_cut;
-	vprof_trace_free(t);
-	return n;
-}
-
-static struct vp_shm *start_live(void)
-{
-	struct vprof_collector_options o = {
-		.trace_dir = folder, .memory_bytes = 1 << 20, .compress = compress, .is_live = 1
-	};
-	struct vprof_error err = { "" };
-
-	if (vprof_collector_open(&collector, &o, &err))
-		fail_msg("%s", err.message);
-	return writer_map(vprof_collector_shm(collector));
-}
-
-static void write_some(struct writer *w, int n)
-{
-	for (int i = 0; i < n; i++)
-		writer_call(w, CODE, 1 + w->n_written, w->n_written);
-}
-
-/* What is analysed in a pause must not change meanwhile, nor afterwards if the trace ends there; what is recorded in
- * the pause is not lost if it goes on. */
-static void sealed_trace_stays_as_it_is(void **state)
-{
-	char next[128], last[128];
-	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
-	struct vprof_error err = { "" };
-	struct writer w;
-	struct vp_shm *shm;
-	char *path = vprof_path_join(folder, "records.vpt");
-	int is_cut;
-
-	(void)state;
-	for (compress = VPROF_COMPRESS_AUTO; compress <= VPROF_COMPRESS_ON; compress++) {
-		snprintf(next, sizeof next, "%s/next", folder);
-		snprintf(last, sizeof last, "%s/last", folder);
-		shm = start_live();
-		writer_init(&w, shm, 1, 0);
-		write_some(&w, 100);
-		vprof_collector_seal(collector);
-		assert_int_equal(calls_so_far(folder, &is_cut), 100);
-		assert_int_equal(is_cut, 0);
-		write_some(&w, 30000);
-		assert_true(vprof_collector_drain(collector) > 0);
-		vprof_collector_seal(collector); /* it is already */
-		assert_int_equal(calls_so_far(folder, &is_cut), 100);
-		assert_int_equal(is_cut, 0);
-		vprof_collector_go_on(collector);
-		vprof_collector_go_on(collector);
-		assert_true(calls_so_far(folder, &is_cut) > 100);
-		assert_int_equal(is_cut, 1);
-		write_some(&w, 100);
-		vprof_collector_seal(collector);
-		assert_int_equal(calls_so_far(folder, &is_cut), 30200);
-		assert_int_equal(is_cut, 0);
-		assert_int_equal(vprof_file_read(path, &before, &err), 0);
-		write_some(&w, 100);
-		assert_int_equal(vprof_collector_turn(collector, next, &err), 0);
-		assert_int_equal(vprof_file_read(path, &after, &err), 0);
-		assert_int_equal(before.len, after.len);
-		assert_memory_equal(before.s, after.s, before.len);
-		vprof_text_clear(&before);
-		vprof_text_clear(&after);
-		assert_int_equal(vprof_collector_turn(collector, last, &err), 0);
-		munmap(shm, shm->total_bytes);
-		vprof_collector_seal(collector);
-		disk_is_full = 1; /* what follows is cut off, and nothing else */
-		assert_int_equal(vprof_collector_close(collector, NULL, &err), 0);
-		disk_is_full = 0;
-		calls_so_far(last, &is_cut);
-		assert_int_equal(is_cut, 0);
-	}
-	compress = VPROF_COMPRESS_AUTO;
-	vprof_text_release(&before);
-	vprof_text_release(&after);
-	free(path);
-}
-
-/* What waited beside the file has no room in it: the trace ends where it was sealed, and is said to be cut. */
-static void records_beside_without_room(void **state)
-{
-	struct vprof_collector_stats stats;
-	struct vprof_error err = { "" };
-	struct vp_shm *shm;
-	struct writer w;
-	int is_cut;
-
-	(void)state;
-	shm = start_live();
-	writer_init(&w, shm, 1, 0);
-	write_some(&w, 100);
-	vprof_collector_seal(collector);
-	write_some(&w, 30000);
-	assert_true(vprof_collector_drain(collector) > 0);
-	disk_is_full = 1;
-	vprof_collector_go_on(collector);
-	disk_is_full = 0;
-	munmap(shm, shm->total_bytes);
-	assert_int_equal(vprof_collector_close(collector, &stats, &err), 0);
-	assert_int_equal(stats.disk_failed, ENOSPC);
-	assert_int_equal(calls_so_far(folder, &is_cut), 100);
-}
-
 static void unwritable_folder_is_an_error(void **state)
 {
 	struct vprof_collector_options o = { .trace_dir = "/proc/none/here" };
@@ -641,7 +499,7 @@ static void check_damaged(uint64_t n_all, int is_cut)
 	vprof_trace_check(t);
 	assert_int_equal(t->is_cut, is_cut);
 	assert_true(t->n_bytes_ignored > 0);
-	n = count_in_order(t);
+	n = calls_in_order(t, CODE);
 	assert_true(n > 0 && n < n_all);
 	vprof_trace_free(t);
 	free(path);
@@ -667,7 +525,7 @@ static void chunks_are_compressed(void **state)
 	t = finish(shm, &stats);
 	assert_int_equal(t->header.version, VP_FORMAT_COMPRESSED);
 	assert_int_equal(t->n_bytes_ignored, 0);
-	assert_int_equal(count_in_order(t), 30000);
+	assert_int_equal(calls_in_order(t, CODE), 30000);
 	assert_int_equal(stats.n_unit_bytes, 30000 * VP_UNIT_BYTES);
 	assert_true(stats.n_bytes < stats.n_unit_bytes / 2);
 	assert_int_equal(t->threads[0].chunks[0]->magic, VP_CHUNK_COMPRESSED);
@@ -702,7 +560,7 @@ static size_t record_mib(enum vprof_compress_mode mode, uint64_t mib, size_t *n_
 	t = finish(shm, &stats);
 	assert_int_equal(w.n_written, n);
 	assert_int_equal(t->n_bytes_ignored, 0);
-	assert_int_equal(count_in_order(t), n);
+	assert_int_equal(calls_in_order(t, CODE), n);
 	*n_compressed = 0;
 	for (uint32_t i = 0; i < t->threads[0].n_chunks; i++) {
 		int is_compressed = t->threads[0].chunks[i]->magic == VP_CHUNK_COMPRESSED;
@@ -795,7 +653,6 @@ int main(void)
 		TEST(last_record_may_end_in_zeros),	 TEST(full_disk_counts_and_goes_on),
 		TEST(largest_trace_counts_and_goes_on),	 TEST(scribbled_headers_do_no_harm),
 		TEST(dead_collectors_files_are_removed), TEST(what_a_live_collector_holds_stays),
-		TEST(sealed_trace_stays_as_it_is),	 TEST(records_beside_without_room),
 		TEST(unwritable_folder_is_an_error),	 TEST(chunks_are_compressed),
 		TEST(slow_disk_begins_compression),	 TEST(small_disk_begins_compression),
 		TEST(windows_follow_the_cost),

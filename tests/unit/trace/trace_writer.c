@@ -3,12 +3,17 @@
 #include "trace_writer.h"
 
 #include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #include "common/files.h"
 
@@ -136,4 +141,27 @@ uint64_t next_random(uint64_t *state)
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return z ^ (z >> 31);
+}
+
+uint64_t calls_in_order(const struct vprof_trace *t, uint32_t code)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct vprof_trace_cursor c;
+		const struct vp_unit *u;
+		uint64_t next = 0;
+		uint32_t k;
+
+		vprof_trace_cursor_init(&c, &t->threads[i]);
+		while ((u = vprof_trace_next(&c, &k))) {
+			if (VP_CODE(u->w) == VP_KIND_DROPPED)
+				continue;
+			assert_int_equal(VP_CODE(u->w), code);
+			assert_int_equal(VP_PAYLOAD(u->w), next);
+			next++;
+		}
+		n += next;
+	}
+	return n;
 }

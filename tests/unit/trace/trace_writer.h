@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "trace/reader.h"
 #include "trace/shm.h"
 
 struct writer {
@@ -23,6 +24,10 @@ void writer_init(struct writer *w, struct vp_shm *shm, uint32_t process_seq, uin
 void writer_record(struct writer *w, const struct vp_unit *units, uint32_t n);
 void writer_call(struct writer *w, uint32_t code, uint64_t t, uint64_t duration);
 void writer_hand_over(struct writer *w); /* the chunk in hand becomes FULL */
+
+/* How many calls a trace of such writers has, all of this code. Every thread's call records must have durations 0, 1,
+ * 2, ...: nothing lost within, doubled or out of order. DROPPED notes between them are not counted. */
+uint64_t calls_in_order(const struct vprof_trace *t, uint32_t code);
 
 /* A fresh folder below the temporary folder; removed by remove_folder. */
 char *make_folder(void);
