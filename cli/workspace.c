@@ -123,20 +123,18 @@ static int is_newer(const char *path, const char *than)
 		(a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec));
 }
 
-/* A copied or moved project still holds the commands of the old place: replaying them would change what lies there. */
-static int check_root(const struct vprof_workspace *w, struct vprof_error *err)
+int vprof_workspace_check_root(const struct vprof_project *p, const struct vprof_facts *facts, const char *here,
+			       struct vprof_error *err)
 {
-	const char *here = w->annotations->directory;
 	struct stat a, b;
 
-	if (!strcmp(w->facts->root, here) ||
-	    (!stat(w->facts->root, &a) && !stat(here, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+	if (!strcmp(facts->root, here) ||
+	    (!stat(facts->root, &a) && !stat(here, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino))
 		return VPROF_OK;
 	return vprof_error_set(err, VPROF_ERR_STALE,
 			       "%s was recorded for %s, not for %s: its compiler commands work on files "
 			       "there. Remove %s, then observe the build here: vprof init -- YOUR BUILD COMMAND",
-			       vprof_project_shown(w->project.vprof_dir), w->facts->root, here,
-			       vprof_project_shown(w->project.vprof_dir));
+			       vprof_project_shown(p->vprof_dir), facts->root, here, vprof_project_shown(p->vprof_dir));
 }
 
 int vprof_workspace_load_facts(struct vprof_workspace *w, struct vprof_error *err)
@@ -150,7 +148,7 @@ int vprof_workspace_load_facts(struct vprof_workspace *w, struct vprof_error *er
 	forget_facts(w);
 	rc = vprof_facts_open(&w->facts, w->project.facts, &why);
 	if (!rc) {
-		rc = check_root(w, err);
+		rc = vprof_workspace_check_root(&w->project, w->facts, w->annotations->directory, err);
 		if (rc)
 			goto out;
 	}

@@ -7,6 +7,8 @@
 #include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/project.h"
+#include "cli/workspace.h"
+#include "common/facts/facts.h"
 #include "instrumenter/instrument.h"
 
 static const struct vprof_usage usage = {
@@ -16,6 +18,20 @@ static const struct vprof_usage usage = {
 		"that were compiled. Runs, reports and the session are kept.",
 	.example = "  vprof restore",
 };
+
+/* Without annotations and facts that can be read nobody knows: then the originals go where they came from. */
+static int check_place(const struct vprof_project *p, struct vprof_error *err)
+{
+	struct vprof_annotations *annotations = NULL;
+	struct vprof_facts *facts = NULL;
+	int rc = VPROF_OK;
+
+	if (!vprof_annotations_read(&annotations, p->config, NULL) && !vprof_facts_open(&facts, p->facts, NULL))
+		rc = vprof_workspace_check_root(p, facts, annotations->directory, err);
+	vprof_facts_free(facts);
+	vprof_annotations_free(annotations);
+	return rc;
+}
 
 int vprof_cmd_restore(int argc, char **argv)
 {
@@ -36,6 +52,8 @@ int vprof_cmd_restore(int argc, char **argv)
 				     p.directory);
 	if (!rc)
 		rc = vprof_project_lock(&p, "restore", &err);
+	if (!rc)
+		rc = check_place(&p, &err);
 	if (!rc)
 		rc = vprof_restore(p.vprof_dir, &n, &err);
 	if (!rc) {
