@@ -25,8 +25,8 @@ void vprof_workspace_release(struct vprof_workspace *w);
  * call graph. */
 int vprof_workspace_load_facts(struct vprof_workspace *w, struct vprof_error *err);
 
-/* STALE when the facts are of another place than `here`, the annotations' folder: a copied or moved project still holds what belongs to the old one, and
- * building or restoring would change what lies there. */
+/* STALE when the facts are of another place than `here`, the annotations' folder: a copied or moved project still holds
+ * what belongs to the old one, and building or restoring would change what lies there. */
 int vprof_workspace_check_root(const struct vprof_project *p, const struct vprof_facts *facts, const char *here,
 			       struct vprof_error *err);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call stacks at the events where work is handed from thread to thread.
  *
- * Samples: each thread's first events of each kind, then few, since a stack costs microseconds. The unwinder is linked
- * in statically and needs no memory of its own.
+ * Samples: each thread's first events of each kind, then few. Call paths: at each mark of an interval and of a queue.
  *
- * Call paths, at each mark of an interval and of a queue: a stack is walked once and then found again by what lies at
- * the places of its return addresses. A return address says which code runs in the frame around it and so how large
- * that frame is: if the innermost place and all return addresses are as they were, it is the same stack. (Of frames
- * whose size varies, a return address that was left behind at the very place would be taken for it.)
+ * To walk a stack costs microseconds, so it is done once, and then the stack is found again by what lies at the places
+ * of its return addresses. A return address says which code runs in the frame around it and so how large that frame
+ * is: if the innermost place and all return addresses are as they were, it is the same stack. (Of frames whose size
+ * varies, a return address that was left behind at the very place would be taken for it.) The unwinder is linked in
+ * statically and needs no memory of its own.
  */
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
@@ -30,27 +30,6 @@ extern const char _end[] __attribute__((visibility("hidden")));
 #define OWN_END _end
 #endif
 
-struct walk {
-	uint64_t pcs[VP_STACK_MAX];
-	unsigned n;
-	uint64_t caller;
-};
-
-static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
-{
-	struct walk *w = arg;
-	uint64_t pc = (uint64_t)_Unwind_GetIP(context);
-
-	if (!pc)
-		return _URC_END_OF_STACK;
-	if (pc >= (uint64_t)(uintptr_t)OWN_START && pc < (uint64_t)(uintptr_t)OWN_END)
-		return _URC_NO_REASON;
-	if (pc == w->caller)
-		w->n = 0; /* the frames inside it are ours */
-	w->pcs[w->n++] = pc;
-	return w->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
-}
-
 #ifdef VPROF_STATIC
 __thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
 #endif
@@ -71,12 +50,17 @@ static void unwind(_Unwind_Trace_Fn each, void *w)
 #endif
 }
 
+static _Unwind_Reason_Code any_frame(struct _Unwind_Context *context, void *arg)
+{
+	(void)context;
+	(void)arg;
+	return _URC_NO_REASON;
+}
+
 /* The unwinder's first walk fills its tables: done early, not during a measurement. */
 static void first_walk(void)
 {
-	struct walk w = { .n = 0 };
-
-	unwind(frame, &w);
+	unwind(any_frame, NULL);
 }
 
 #ifdef VPROF_STATIC
@@ -106,90 +90,114 @@ void rt_stack_init(void)
 
 #endif
 
-void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
-{
-	uint32_t limit = rt_process.shm->stack_samples;
-	uint32_t nth;
-	struct vp_unit head;
-	struct walk w;
-
-	if (!limit || th->in_stack || !is_ready)
-		return;
-	nth = th->n_stacks[kind]++;
-	if (nth >= limit && nth % RT_STACK_EVERY)
-		return;
-	th->in_stack = (uintptr_t)__builtin_frame_address(0);
-	rt_modules_check(th);
-	w.n = 0;
-	w.caller = (uint64_t)(uintptr_t)caller;
-	unwind(frame, &w);
-	if (w.n) {
-		if (w.n % 2 && w.n < VP_STACK_MAX)
-			w.pcs[w.n] = 0;
-		head = (struct vp_unit){ rt_now(), VP_W(VP_KIND_STACK, w.n | (uint64_t)kind << 8) };
-		rt_write_long(th, &head, 1, w.pcs, w.n * sizeof(w.pcs[0]));
-	}
-	th->in_stack = 0;
-}
-
-#define CACHED 32u  /* stacks, of a thread */
-#define KNOWN 512u  /* paths */
-#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not cached */
+#define KEPT 32u	/* stacks, of a thread */
+#define KEPT_WORDS 2560 /* for their addresses and places: 32 of 53 frames */
+#define KNOWN 512u	/* paths */
+#define WALKS 2048u	/* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
 #define WALK_EVERY 16u
+#define OWN_MAX 8u /* frames of our own code inside a sampled stack */
 
-struct cached_path {
-	uintptr_t frame; /* of the hook */
+struct stack {
+	uintptr_t frame; /* of the hook; of rt_stack(), with IS_SAMPLE */
 	uint32_t n, id;
-	uint32_t place[VP_STACK_MAX]; /* of each return address, above `frame` */
-	uint64_t address[VP_STACK_MAX];
+	uint32_t first;				/* frame outside of our own code and of the probe's */
+	uint32_t place[OWN_MAX + VP_STACK_MAX]; /* of each return address, above `frame` */
+	uint64_t address[OWN_MAX + VP_STACK_MAX];
+};
+#define IS_SAMPLE 1u /* frames lie at even addresses */
+
+struct kept {
+	uint32_t n, id, first;
+	uint32_t word; /* addresses; then places, two in each word */
 };
 
-/* Filled from the front, so that a thread with a few paths touches two pages. */
+/* Filled from the front, so that a thread with a few stacks touches two pages. */
 struct rt_paths {
-	uint32_t thread_seq, n_cached, n_known, n_walks, n_skipped, oldest;
-	uintptr_t frame[CACHED];
-	struct cached_path cached[CACHED];
+	uint32_t thread_seq, n_known, n_walks, n_skipped, n_kept, n_words;
+	uintptr_t frame[KEPT];
+	struct kept kept[KEPT];
 	uint64_t hash[KNOWN]; /* of the path with number i + 1 */
+	uint64_t words[KEPT_WORDS];
 };
 
-struct path_walk {
-	struct cached_path *path; /* all frames outside our own code */
-	unsigned first;		  /* the frame at `caller`: those inside it are the probe's */
-	uint64_t caller;
+struct stack_walk {
+	struct stack *stack; /* frames outside of our own code; those of a sample begin with ours */
+	uint64_t caller;     /* the frames inside it are the probe's */
 	bool is_cachable;
 };
 
-static _Unwind_Reason_Code path_frame(struct _Unwind_Context *context, void *arg)
+static bool is_ours(uint64_t pc)
 {
-	struct path_walk *w = arg;
-	struct cached_path *path = w->path;
+	return pc >= (uint64_t)(uintptr_t)OWN_START && pc < (uint64_t)(uintptr_t)OWN_END;
+}
+
+static _Unwind_Reason_Code stack_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct stack_walk *w = arg;
+	struct stack *stack = w->stack;
 	uint64_t pc = (uint64_t)_Unwind_GetIP(context);
 	uintptr_t place = (uintptr_t)_Unwind_GetCFA(context) - sizeof(uint64_t);
+	bool ours = is_ours(pc);
 
 	if (!pc)
 		return _URC_END_OF_STACK;
-	if (pc >= (uint64_t)(uintptr_t)OWN_START && pc < (uint64_t)(uintptr_t)OWN_END)
+	if (ours && (!(stack->frame & IS_SAMPLE) || stack->n > stack->first || place < stack->frame))
 		return _URC_NO_REASON;
+	if (ours && stack->n == OWN_MAX) {
+		w->is_cachable = false;
+		return _URC_NO_REASON;
+	}
 	if (pc == w->caller)
-		w->first = path->n;
+		stack->first = stack->n;
 #if defined(__x86_64__)
-	if (place < path->frame || place - path->frame > UINT32_MAX || *(const uint64_t *)place != pc)
+	if (place < stack->frame || place - stack->frame >= UINT32_MAX || *(const uint64_t *)place != pc)
 		w->is_cachable = false;
 #else
 	w->is_cachable = false; /* a return address may lie anywhere in its frame */
 #endif
-	path->place[path->n] = (uint32_t)(place - path->frame);
-	path->address[path->n++] = pc;
-	return path->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
+	stack->place[stack->n] = (uint32_t)(place - stack->frame);
+	stack->address[stack->n++] = pc;
+	stack->first += ours;
+	return stack->n - stack->first == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 /* As it is now? Each place is in a frame that the addresses before it have shown to be there. */
-__attribute__((no_sanitize("address"))) static bool is_same(const struct cached_path *path)
+__attribute__((no_sanitize("address"))) static bool is_same(const struct rt_paths *p, uint32_t i)
 {
-	for (uint32_t i = 0; i < path->n; i++)
-		if (*(const uint64_t *)(path->frame + path->place[i]) != path->address[i])
+	const uint64_t *address = p->words + p->kept[i].word;
+	const uint32_t *place = (const uint32_t *)(address + p->kept[i].n);
+
+	for (uint32_t k = 0; k < p->kept[i].n; k++)
+		if (*(const uint64_t *)(p->frame[i] + place[k]) != address[k])
 			return false;
 	return true;
+}
+
+/* NULL: it has to be walked. */
+static const struct kept *find(const struct rt_paths *p, uintptr_t frame)
+{
+	for (uint32_t i = 0; i < p->n_kept; i++)
+		if (p->frame[i] == frame && is_same(p, i))
+			return &p->kept[i];
+	return NULL;
+}
+
+/* When there is no more room, all others go: those that are still met are walked again. */
+static void keep(struct rt_paths *p, const struct stack *stack)
+{
+	uint32_t n_words = stack->n + (stack->n + 1) / 2;
+	uint32_t *place;
+
+	if (p->n_kept == KEPT || p->n_words + n_words > KEPT_WORDS)
+		p->n_kept = p->n_words = 0;
+	p->frame[p->n_kept] = stack->frame;
+	p->kept[p->n_kept++] = (struct kept){ stack->n, stack->id, stack->first, p->n_words };
+	place = (uint32_t *)(p->words + p->n_words + stack->n);
+	for (uint32_t i = 0; i < stack->n; i++) {
+		p->words[p->n_words + i] = stack->address[i];
+		place[i] = stack->place[i];
+	}
+	p->n_words += n_words;
 }
 
 static uint64_t path_hash(const uint64_t *addresses, unsigned n)
@@ -220,31 +228,22 @@ static uint32_t path_number(struct rt_thread *th, struct rt_paths *p, const uint
 	return p->n_known;
 }
 
-static void cache(struct rt_paths *p, const struct cached_path *path)
-{
-	uint32_t i = p->n_cached < CACHED ? p->n_cached : p->oldest++ % CACHED;
-
-	p->cached[i] = *path;
-	p->frame[i] = path->frame;
-	p->n_cached += p->n_cached < CACHED;
-}
-
 static uint32_t path_walk(struct rt_thread *th, struct rt_paths *p, uintptr_t frame, uint64_t caller)
 {
-	struct cached_path path = { .frame = frame };
-	struct path_walk w = { .path = &path, .caller = caller, .is_cachable = true };
+	struct stack stack = { .frame = frame };
+	struct stack_walk w = { .stack = &stack, .caller = caller, .is_cachable = true };
 
 	if (p->n_walks >= WALKS && p->n_skipped++ % WALK_EVERY)
 		return 0;
 	p->n_walks++;
 	rt_modules_check(th);
-	unwind(path_frame, &w);
-	if (path.n == w.first)
+	unwind(stack_frame, &w);
+	if (stack.n == stack.first)
 		return 0;
-	path.id = path_number(th, p, path.address + w.first, path.n - w.first);
-	if (path.id && w.is_cachable)
-		cache(p, &path);
-	return path.id;
+	stack.id = path_number(th, p, stack.address + stack.first, stack.n - stack.first);
+	if (stack.id && w.is_cachable)
+		keep(p, &stack);
+	return stack.id;
 }
 
 void rt_paths_forget(struct rt_thread *th)
@@ -265,7 +264,7 @@ static struct rt_paths *paths_of(struct rt_thread *th)
 		th->paths = p;
 	}
 	if (p->thread_seq != th->thread_seq) { /* numbers are the thread's own */
-		p->n_cached = p->n_known = p->n_walks = p->n_skipped = 0;
+		p->n_kept = p->n_words = p->n_known = p->n_walks = p->n_skipped = 0;
 		p->thread_seq = th->thread_seq;
 	}
 	return p;
@@ -273,18 +272,65 @@ static struct rt_paths *paths_of(struct rt_thread *th)
 
 uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller)
 {
+	const struct kept *known;
 	struct rt_paths *p;
-	uint32_t id = 0, i = 0;
+	uint32_t id = 0;
 
 	if (!rt_process.shm->stack_samples || th->in_stack || !is_ready)
 		return 0;
 	th->in_stack = (uintptr_t)__builtin_frame_address(0);
 	p = paths_of(th);
 	if (p) {
-		while (i < p->n_cached && (p->frame[i] != frame || !is_same(&p->cached[i])))
-			i++;
-		id = i < p->n_cached ? p->cached[i].id : path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
+		known = find(p, frame);
+		id = known ? known->id : path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
 	}
 	th->in_stack = 0;
 	return id;
+}
+
+/* Two addresses in each unit behind the first. */
+static void sample_write(struct rt_thread *th, enum vp_stack kind, const uint64_t *address, uint32_t n)
+{
+	struct vp_unit units[1 + (VP_STACK_MAX + 1) / 2];
+
+	units[0] = (struct vp_unit){ rt_now(), VP_W(VP_KIND_STACK, n | (uint64_t)kind << 8) };
+	for (uint32_t i = 0; i < n; i += 2)
+		units[1 + i / 2] = (struct vp_unit){ address[i], i + 1 < n ? address[i + 1] : 0 };
+	if (n)
+		rt_write(th, units, 1 + (n + 1) / 2);
+}
+
+static void __attribute__((noinline)) sample_walk(struct rt_thread *th, struct rt_paths *p, enum vp_stack kind,
+						  uintptr_t frame, const void *caller)
+{
+	struct stack stack = { .frame = frame };
+	struct stack_walk w = { .stack = &stack, .caller = (uint64_t)(uintptr_t)caller, .is_cachable = p != NULL };
+
+	rt_modules_check(th);
+	unwind(stack_frame, &w);
+	if (w.is_cachable)
+		keep(p, &stack);
+	sample_write(th, kind, stack.address + stack.first, stack.n - stack.first);
+}
+
+void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	uint32_t limit = rt_process.shm->stack_samples, nth;
+	const struct kept *known;
+	struct rt_paths *p;
+
+	if (!limit || th->in_stack || !is_ready)
+		return;
+	nth = th->n_stacks[kind]++;
+	if (nth >= limit && nth % RT_STACK_EVERY)
+		return;
+	th->in_stack = frame;
+	p = paths_of(th);
+	known = p ? find(p, frame | IS_SAMPLE) : NULL;
+	if (known)
+		sample_write(th, kind, p->words + known->word + known->first, known->n - known->first);
+	else
+		sample_walk(th, p, kind, frame | IS_SAMPLE, caller);
+	th->in_stack = 0;
 }
