@@ -113,20 +113,18 @@ static void window_turn(struct rt_thread *th, unsigned kind, bool in_window)
 static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller,
 		     uintptr_t frame)
 {
-	struct vp_unit units[2] = { { rt_now(), VP_W(kind, 0) }, { id, 0 } };
-	bool in_window = false;
+	bool begins = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, in_window = false;
+	struct vp_unit units[2] = { { begins ? 0 : rt_now(), 0 }, { id, 0 } };
 
 	units[1].w = rt_string(th, name);
 	rt_stack(th, VP_STACK_INTERVAL, caller);
 	units[0].w = VP_W(kind, rt_path(th, frame, caller));
-	if (kind == VP_KIND_BEGIN)
-		units[0].t = begin_time(&in_window);
-	else if (kind == VP_KIND_RESUME)
-		units[0].t = rt_now();
+	if (begins)
+		units[0].t = kind == VP_KIND_BEGIN ? begin_time(&in_window) : rt_now();
 	window_turn(th, kind, in_window);
 	if (rt_process.shm->watches_intervals && (kind == VP_KIND_BEGIN || kind == VP_KIND_END))
 		watch(th, kind, id, units[0].t);
-	rt_hot_stretch(th, kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, units[0].t);
+	rt_hot_stretch(th, begins, units[0].t);
 	rt_write(th, units, 2);
 }
 

@@ -92,6 +92,7 @@ void rt_stack_init(void)
 
 #define KEPT 32u	/* stacks, of a thread */
 #define KEPT_WORDS 2560 /* for their addresses and places: 32 of 53 frames */
+#define FRONT 8u
 #define KNOWN 512u	/* paths */
 #define WALKS 2048u	/* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
 #define WALK_EVERY 16u
@@ -173,12 +174,27 @@ __attribute__((no_sanitize("address"))) static bool is_same(const struct rt_path
 	return true;
 }
 
-/* NULL: it has to be walked. */
-static const struct kept *find(const struct rt_paths *p, uintptr_t frame)
+static void swap(struct rt_paths *p, uint32_t i, uint32_t j)
+{
+	uintptr_t frame = p->frame[i];
+	struct kept kept = p->kept[i];
+
+	p->frame[i] = p->frame[j];
+	p->kept[i] = p->kept[j];
+	p->frame[j] = frame;
+	p->kept[j] = kept;
+}
+
+/* NULL: it has to be walked. What is met again moves to the front, one cache line. */
+static const struct kept *find(struct rt_paths *p, uintptr_t frame)
 {
 	for (uint32_t i = 0; i < p->n_kept; i++)
-		if (p->frame[i] == frame && is_same(p, i))
-			return &p->kept[i];
+		if (p->frame[i] == frame && is_same(p, i)) {
+			if (i < FRONT)
+				return &p->kept[i];
+			swap(p, i, i / 2);
+			return &p->kept[i / 2];
+		}
 	return NULL;
 }
 

@@ -61,9 +61,7 @@ static int add_together(struct vprof_reported *of, const struct vprof_results *r
 /* How much of a question it is whether a factor is worth recording. */
 static uint64_t question(const struct vprof_factor *f)
 {
-	if (f->kind != VPROF_FACTOR_VARIANCE)
-		return 0;
-	return f->node_kind == VPROF_NODE_UNDIVIDED ? UINT64_MAX : f->n_timed;
+	return f->kind == VPROF_FACTOR_VARIANCE && f->node_kind != VPROF_NODE_UNDIVIDED ? f->n_timed : 0;
 }
 
 static int is_in(const uint32_t *list, size_t n, size_t factor)
@@ -115,6 +113,28 @@ static int add_one_costly(struct vprof_reported *of, const struct vprof_results 
 	return ret;
 }
 
+static int add_costly_once(struct vprof_reported *of, const struct vprof_results *r, uint32_t factor)
+{
+	if (!factor || of->n_costly == VPROF_COSTLY_MAX || is_in(of->costly, of->n_costly, factor - 1))
+		return 0;
+	return add_one_costly(of, r, factor - 1);
+}
+
+/* Time that is not divided between a factor and its siblings may be the factor's. */
+static int add_undivided(struct vprof_reported *of, const struct vprof_results *r, const struct vprof_factor *f)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		const struct vprof_node *parent = &r->nodes[r->nodes[f->nodes[i]].parent];
+
+		for (uint32_t k = parent->first_child; !ret && k < parent->first_child + parent->n_children; k++)
+			if (r->nodes[k].kind == VPROF_NODE_UNDIVIDED)
+				ret = add_costly_once(of, r, r->nodes[k].factor);
+	}
+	return ret;
+}
+
 /* What is closed is closed wherever it runs: with a function's own work goes that beneath waits, however rare. */
 static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 {
@@ -130,8 +150,12 @@ static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 		if (i == r->n_factors)
 			return 0;
 		ret = add_one_costly(of, r, i);
-		if (!ret && other && of->n_costly < VPROF_COSTLY_MAX && !is_in(of->costly, of->n_costly, other - 1))
-			ret = add_one_costly(of, r, other - 1);
+		if (!ret)
+			ret = add_costly_once(of, r, other);
+		if (!ret)
+			ret = add_undivided(of, r, &r->factors[i]);
+		if (!ret && other)
+			ret = add_undivided(of, r, &r->factors[other - 1]);
 	}
 	return of->costly ? ret : VPROF_ERR_NOMEM;
 }

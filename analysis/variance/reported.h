@@ -8,7 +8,7 @@
 
 #define VPROF_REPORTED_MAX 24 /* factors beyond the selected ones, contributions, types */
 
-#define VPROF_COSTLY_MAX 48 /* factors of which it is asked whether recording them is worth its cost */
+#define VPROF_COSTLY_MAX 96 /* factors of which it is asked whether recording them is worth its cost */
 
 /* How many of the results' factors have bounds, if anything has. */
 static inline size_t vprof_reported_count(const struct vprof_results *r)
@@ -27,8 +27,8 @@ struct vprof_reported {
 	uint32_t *of_factor; /* [results' n_factors] all variances and the first covariances, both members of these */
 	uint32_t *together;  /* [results' n_factors] with its counterpart */
 	uint32_t *of_cause;  /* [results' n_causes] */
-	/* Of undivided time, then of the factors with most records: their time without what the scheduler took in it.
-	 */
+	/* Of the factors with most records, each with the time that is not divided between it and its siblings: their
+	 * time without what the scheduler took in it. */
 	uint32_t *costly;      /* [n_costly] factors */
 	uint32_t first_costly; /* quantity of the first */
 	size_t n_costly;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which factors are asked whether they are worth their records: those with many, however much time elsewhere is not
+ * divided between functions. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/variance/reported.h"
+
+#define N_PARENTS 200u /* functions, each with a helper, and time that is not divided between the two */
+#define N_INTERVALS 100u
+#define HOT 7u /* parents whose helpers are called often */
+
+enum { UNDIVIDED, HELPER, CHILDREN };
+
+static struct vprof_node nodes[1 + N_PARENTS + CHILDREN * N_PARENTS];
+static struct vprof_factor factors[sizeof nodes / sizeof *nodes - 1];
+static uint32_t node_of[sizeof nodes / sizeof *nodes - 1];
+
+static uint32_t child(uint32_t parent, uint32_t which)
+{
+	return 1 + N_PARENTS + CHILDREN * (parent - 1) + which;
+}
+
+static void set(uint32_t i, enum vprof_node_kind kind, uint32_t parent, uint64_t n_timed)
+{
+	nodes[i].kind = kind;
+	nodes[i].parent = parent;
+	nodes[i].factor = i;
+	nodes[i].n_calls = nodes[i].n_timed = n_timed;
+	node_of[i - 1] = i;
+	factors[i - 1] = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE,
+						.node_kind = kind,
+						.nodes = &node_of[i - 1],
+						.n_nodes = 1,
+						.n_calls = n_timed,
+						.n_timed = n_timed };
+}
+
+static int is_asked(const struct vprof_reported *of, uint32_t node)
+{
+	for (size_t i = 0; i < of->n_costly; i++)
+		if (of->costly[i] == nodes[node].factor - 1)
+			return 1;
+	return 0;
+}
+
+static void test_hot_helpers(void **state)
+{
+	struct vprof_results r = { .nodes = nodes,
+				   .n_nodes = sizeof nodes / sizeof *nodes,
+				   .factors = factors,
+				   .n_factors = sizeof factors / sizeof *factors,
+				   .n_complete = N_INTERVALS,
+				   .cost_scale = NAN };
+	struct vprof_reported of;
+
+	(void)state;
+	nodes[0].kind = VPROF_NODE_INTERVAL;
+	nodes[0].first_child = 1;
+	nodes[0].n_children = N_PARENTS;
+	for (uint32_t i = 1; i <= N_PARENTS; i++) {
+		set(i, VPROF_NODE_FUNCTION, 0, N_INTERVALS);
+		nodes[i].first_child = child(i, 0);
+		nodes[i].n_children = CHILDREN;
+		set(child(i, UNDIVIDED), VPROF_NODE_UNDIVIDED, i, 0);
+		set(child(i, HELPER), VPROF_NODE_FUNCTION, i, (i <= HOT ? 1000 : 1) * N_INTERVALS);
+	}
+	assert_int_equal(vprof_reported_take(&of, &r), 0);
+	assert_int_equal(of.n_costly, CHILDREN * HOT);
+	for (uint32_t i = 1; i <= HOT; i++) {
+		assert_true(is_asked(&of, child(i, HELPER)));
+		assert_true(is_asked(&of, child(i, UNDIVIDED)));
+	}
+	vprof_reported_release(&of);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_hot_helpers) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
