@@ -93,8 +93,8 @@ void rt_stack_init(void)
 #define KEPT 32u	/* stacks, of a thread */
 #define KEPT_WORDS 2560 /* for their addresses and places: 32 of 53 frames */
 #define FRONT 8u
-#define KNOWN 512u	/* paths */
-#define WALKS 2048u	/* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
+#define KNOWN 512u  /* paths */
+#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
 #define WALK_EVERY 16u
 #define OWN_MAX 8u /* frames of our own code inside a sampled stack */
 
