@@ -133,9 +133,9 @@ static void unwatch(int fd)
 
 	if (!place)
 		return;
-	atomic_store(&place_of[fd], 0);
-	if (atomic_load(&watched[place - 1].fd) == fd)
-		atomic_store(&watched[place - 1].key, 0);
+	atomic_store_explicit(&place_of[fd], 0, memory_order_relaxed);
+	if (atomic_load_explicit(&watched[place - 1].fd, memory_order_relaxed) == fd)
+		atomic_store_explicit(&watched[place - 1].key, 0, memory_order_release);
 }
 
 void rt_poll_forget(int fd)
@@ -154,11 +154,11 @@ static void watch(int set, int fd, uint64_t key, uint64_t data)
 
 		if (!atomic_compare_exchange_strong(&watched[place].key, &none, RT_CHANNEL_NONE))
 			continue;
-		atomic_store(&watched[place].set, set);
-		atomic_store(&watched[place].fd, fd);
-		atomic_store(&watched[place].data, data);
-		atomic_store(&watched[place].key, key);
-		atomic_store(&place_of[fd], (uint16_t)(place + 1));
+		atomic_store_explicit(&watched[place].set, set, memory_order_relaxed);
+		atomic_store_explicit(&watched[place].fd, fd, memory_order_relaxed);
+		atomic_store_explicit(&watched[place].data, data, memory_order_relaxed);
+		atomic_store_explicit(&watched[place].key, key, memory_order_release);
+		atomic_store_explicit(&place_of[fd], (uint16_t)(place + 1), memory_order_relaxed);
 		return;
 	}
 }
@@ -174,10 +174,10 @@ static struct ready first_ready(int set, const struct epoll_event *events, int r
 	first = first_place(set, events[0].data.u64);
 	for (unsigned i = 0; i < N_PLACES; i++) {
 		unsigned place = (first + i) % N_WATCHED;
-		uint64_t key = atomic_load(&watched[place].key);
+		uint64_t key = atomic_load_explicit(&watched[place].key, memory_order_acquire);
 
-		if (key > RT_CHANNEL_NONE && atomic_load(&watched[place].set) == set &&
-		    atomic_load(&watched[place].data) == events[0].data.u64) {
+		if (key > RT_CHANNEL_NONE && atomic_load_explicit(&watched[place].set, memory_order_relaxed) == set &&
+		    atomic_load_explicit(&watched[place].data, memory_order_relaxed) == events[0].data.u64) {
 			found.keys[found.n++] = key;
 			break;
 		}
