@@ -108,6 +108,8 @@ struct vprof_covariance {
 
 enum vprof_factor_kind { VPROF_FACTOR_VARIANCE, VPROF_FACTOR_COVARIANCE };
 
+#define VPROF_CODE_FACTORS_MAX 8 /* of one function: own, beneath waits, undivided beside them */
+
 struct vprof_factor {
 	enum vprof_factor_kind kind;
 	enum vprof_node_kind node_kind; /* of a variance factor */

@@ -64,14 +64,6 @@ static uint64_t question(const struct vprof_factor *f)
 	return f->kind == VPROF_FACTOR_VARIANCE && f->node_kind != VPROF_NODE_UNDIVIDED ? f->n_timed : 0;
 }
 
-static int is_in(const uint32_t *list, size_t n, size_t factor)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == factor)
-			return 1;
-	return 0;
-}
-
 /* Factors with at most this many records are not asked about: one for each interval, or fewer where those take NOTICED
  * of the mean. */
 static uint64_t unquestioned(const struct vprof_results *r)
@@ -86,13 +78,13 @@ static uint64_t unquestioned(const struct vprof_results *r)
 	return noticed < (double)r->n_complete ? (uint64_t)noticed : r->n_complete;
 }
 
-/* Of the factors that are not chosen yet the most questionable; n_factors: those that are left cost little. */
-static size_t next_costly(const struct vprof_reported *of, const struct vprof_results *r, uint64_t most)
+/* Of the factors that were not looked at yet the most questionable; n_factors: those that are left cost little. */
+static size_t next_costly(const uint8_t *is_seen, const struct vprof_results *r, uint64_t most)
 {
 	size_t best = r->n_factors;
 
 	for (size_t i = 0; i < r->n_factors; i++)
-		if (question(&r->factors[i]) > most && !is_in(of->costly, of->n_costly, i)) {
+		if (!is_seen[i] && question(&r->factors[i]) > most) {
 			most = question(&r->factors[i]);
 			best = i;
 		}
@@ -105,6 +97,11 @@ static int add_one_costly(struct vprof_reported *of, const struct vprof_results 
 	uint32_t *nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
 	int ret;
 
+	for (size_t i = 0; i < of->n_costly; i++)
+		if (of->costly[i] == factor) {
+			free(nodes);
+			return 0;
+		}
 	of->costly[of->n_costly++] = (uint32_t)factor;
 	for (size_t k = 0; nodes && k < f->n_nodes; k++)
 		nodes[k] = vprof_node_body_of(r, f->nodes[k]);
@@ -113,51 +110,75 @@ static int add_one_costly(struct vprof_reported *of, const struct vprof_results 
 	return ret;
 }
 
-static int add_costly_once(struct vprof_reported *of, const struct vprof_results *r, uint32_t factor)
+/* What is asked of one function: its own factor, that beneath waits, and those of the time that is not divided between
+ * it and its siblings, since that may be its time. */
+struct question {
+	uint32_t factors[VPROF_CODE_FACTORS_MAX];
+	size_t n; /* VPROF_CODE_FACTORS_MAX + 1: too many */
+};
+
+static void ask(struct question *q, uint32_t factor)
 {
-	if (!factor || of->n_costly == VPROF_COSTLY_MAX || is_in(of->costly, of->n_costly, factor - 1))
-		return 0;
-	return add_one_costly(of, r, factor - 1);
+	for (size_t i = 0; i < q->n && q->n <= VPROF_CODE_FACTORS_MAX; i++)
+		if (q->factors[i] == factor)
+			return;
+	if (q->n < VPROF_CODE_FACTORS_MAX)
+		q->factors[q->n] = factor;
+	q->n += q->n <= VPROF_CODE_FACTORS_MAX;
 }
 
-/* Time that is not divided between a factor and its siblings may be the factor's. */
-static int add_undivided(struct vprof_reported *of, const struct vprof_results *r, const struct vprof_factor *f)
+static void ask_of_function(struct question *q, const struct vprof_results *r, uint32_t factor)
 {
-	int ret = 0;
+	const struct vprof_factor *f = &r->factors[factor];
 
+	ask(q, factor);
 	for (size_t i = 0; i < f->n_nodes; i++) {
 		const struct vprof_node *parent = &r->nodes[r->nodes[f->nodes[i]].parent];
 
-		for (uint32_t k = parent->first_child; !ret && k < parent->first_child + parent->n_children; k++)
-			if (r->nodes[k].kind == VPROF_NODE_UNDIVIDED)
-				ret = add_costly_once(of, r, r->nodes[k].factor);
+		for (uint32_t k = parent->first_child; k < parent->first_child + parent->n_children; k++)
+			if (r->nodes[k].kind == VPROF_NODE_UNDIVIDED && r->nodes[k].factor)
+				ask(q, r->nodes[k].factor - 1);
 	}
+}
+
+/* What is closed is closed wherever it runs: with a function's own work goes that beneath waits, however rare. A
+ * function with too many factors will not be closed, and is passed over. */
+static int add_function(struct vprof_reported *of, const struct vprof_results *r, uint8_t *is_seen, size_t factor)
+{
+	uint32_t other = r->factors[factor].counterpart;
+	struct question q = { .n = 0 };
+	int ret = 0;
+
+	is_seen[factor] = 1;
+	ask_of_function(&q, r, (uint32_t)factor);
+	if (other) {
+		is_seen[other - 1] = 1;
+		ask_of_function(&q, r, other - 1);
+	}
+	for (size_t i = 0; !ret && q.n <= VPROF_CODE_FACTORS_MAX && i < q.n; i++)
+		ret = add_one_costly(of, r, q.factors[i]);
 	return ret;
 }
 
-/* What is closed is closed wherever it runs: with a function's own work goes that beneath waits, however rare. */
 static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 {
+	uint8_t *is_seen = calloc(r->n_factors + 1, 1);
 	uint64_t most = unquestioned(r);
 	int ret = 0;
 
 	of->first_costly = (uint32_t)of->quantities.n;
 	of->costly = malloc(VPROF_COSTLY_MAX * sizeof *of->costly);
-	while (of->costly && of->n_costly < VPROF_COSTLY_MAX && !ret) {
-		size_t i = next_costly(of, r, most);
-		uint32_t other = i < r->n_factors ? r->factors[i].counterpart : 0;
+	if (!is_seen || !of->costly)
+		ret = VPROF_ERR_NOMEM;
+	while (!ret && of->n_costly + VPROF_CODE_FACTORS_MAX <= VPROF_COSTLY_MAX) {
+		size_t i = next_costly(is_seen, r, most);
 
 		if (i == r->n_factors)
-			return 0;
-		ret = add_one_costly(of, r, i);
-		if (!ret)
-			ret = add_costly_once(of, r, other);
-		if (!ret)
-			ret = add_undivided(of, r, &r->factors[i]);
-		if (!ret && other)
-			ret = add_undivided(of, r, &r->factors[other - 1]);
+			break;
+		ret = add_function(of, r, is_seen, i);
 	}
-	return of->costly ? ret : VPROF_ERR_NOMEM;
+	free(is_seen);
+	return ret;
 }
 
 /* All variances; of covariances, whose number is large, only the first ones. */

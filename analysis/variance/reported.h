@@ -8,7 +8,7 @@
 
 #define VPROF_REPORTED_MAX 24 /* factors beyond the selected ones, contributions, types */
 
-#define VPROF_COSTLY_MAX 96 /* factors of which it is asked whether recording them is worth its cost */
+#define VPROF_COSTLY_MAX 128 /* factors of which it is asked whether recording them is worth its cost */
 
 /* How many of the results' factors have bounds, if anything has. */
 static inline size_t vprof_reported_count(const struct vprof_results *r)

@@ -20,9 +20,8 @@
 #include "common/text.h"
 #include "report/format_value.h"
 
-#define NOTICED 0.1   /* of the effect that is too much: less is not worth a function */
-#define FACTORS_MAX 8 /* of one function: own, beneath waits, undivided beside them */
-#define WIDER 1.1436  /* normal quantiles: of 1 - 0.025 / 2 to that of 1 - 0.025 */
+#define NOTICED 0.1  /* of the effect that is too much: less is not worth a function */
+#define WIDER 1.1436 /* normal quantiles: of 1 - 0.025 / 2 to that of 1 - 0.025 */
 
 struct closing {
 	const struct vprof_results *r;
@@ -38,6 +37,7 @@ struct closing {
 	double wider;		     /* bounds, than the results have them */
 	double all;		     /* records of all nodes */
 	double without_ns, taken_ns; /* the mean latency without recording, and what that took */
+	double all_ns;		     /* of it, what all records took */
 };
 
 /* A call that was only counted costs less. Beneath calls that stand for others, an estimated number of calls counts as
@@ -84,7 +84,7 @@ static double saved_ns(const struct closing *c)
 
 	for (size_t i = 0; i < c->r->n_nodes; i++)
 		gone += c->is_gone[i] ? c->records[i] : 0;
-	return c->all > 0 ? c->r->probe_ns * gone / c->all : 0;
+	return c->all > 0 ? c->all_ns * gone / c->all : 0;
 }
 
 static double expected_effect(const struct closing *c)
@@ -98,7 +98,7 @@ static int add_distinct(uint32_t *factors, size_t *n, uint32_t factor)
 	for (size_t i = 0; i < *n; i++)
 		if (factors[i] == factor)
 			return 1;
-	if (!factor || *n == FACTORS_MAX)
+	if (!factor || *n == VPROF_CODE_FACTORS_MAX)
 		return !factor;
 	factors[(*n)++] = factor;
 	return 1;
@@ -143,7 +143,7 @@ static double constant_high(const struct closing *c, const struct vprof_factor *
 /* Of the variance, at most: the function's share, and what would go if it were constant. Infinite: not known. */
 static double bound_of(const struct closing *c, const struct vprof_probe *probe)
 {
-	uint32_t factors[FACTORS_MAX];
+	uint32_t factors[VPROF_CODE_FACTORS_MAX];
 	size_t n = factors_of(c, probe, factors);
 	double deviation = 0, shares = 0, constant = 0;
 
@@ -164,7 +164,7 @@ static double bound_of(const struct closing *c, const struct vprof_probe *probe)
  * the latency, less a variance; c + s of each is twice its covariance. */
 static double addend_of(const struct closing *c, const struct vprof_probe *probe)
 {
-	uint32_t factors[FACTORS_MAX];
+	uint32_t factors[VPROF_CODE_FACTORS_MAX];
 	size_t n = factors_of(c, probe, factors);
 	double sum = 0;
 
@@ -219,7 +219,7 @@ static int is_named(const struct vprof_name *name, const char *of, const char *d
 static int is_wanted(const struct closing *c, const struct vprof_probe *probe)
 {
 	const struct vprof_session *s = c->s;
-	uint32_t factors[FACTORS_MAX];
+	uint32_t factors[VPROF_CODE_FACTORS_MAX];
 	size_t n = factors_of(c, probe, factors);
 
 	for (size_t i = 0; i < s->keep_open.n; i++)
@@ -259,7 +259,7 @@ static const struct vprof_probe *costliest(const struct closing *c)
 			best = i;
 	if (!c->plan->n_probes || !(c->all > 0) ||
 	    !(c->of_probe[best] > 0 &&
-	      c->r->probe_ns * c->of_probe[best] / c->all >= NOTICED * c->s->effect * c->without_ns))
+	      c->all_ns * c->of_probe[best] / c->all >= NOTICED * c->s->effect * c->without_ns))
 		return NULL;
 	return &c->plan->probes[best];
 }
@@ -310,6 +310,7 @@ static int weigh(struct closing *c)
 
 	c->without_ns = r->mean_ns / (1 + r->effect);
 	c->taken_ns = r->mean_ns - c->without_ns;
+	c->all_ns = fmax(r->probe_ns, r->mean_ns - r->mean_ns / (1 + fmax(0, r->effect_low)));
 	c->records = calloc(r->n_nodes + 1, sizeof *c->records);
 	c->is_gone = calloc(r->n_nodes + 1, 1);
 	c->of_probe = calloc(c->plan->n_probes + 1, sizeof *c->of_probe);

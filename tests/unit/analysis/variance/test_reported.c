@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which factors are asked whether they are worth their records: those with many, however much time elsewhere is not
- * divided between functions. */
+ * divided between functions, but for functions that are called from too many places where it is not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,15 +11,15 @@
 
 #include "analysis/variance/reported.h"
 
-#define N_PARENTS 200u /* functions, each with a helper, and time that is not divided between the two */
+#define N_PARENTS 200u /* functions, each with helpers, and time that is not divided between them */
 #define N_INTERVALS 100u
 #define HOT 7u /* parents whose helpers are called often */
 
-enum { UNDIVIDED, HELPER, CHILDREN };
+enum { UNDIVIDED, HELPER, SHARED, CHILDREN }; /* SHARED: the same function everywhere */
 
 static struct vprof_node nodes[1 + N_PARENTS + CHILDREN * N_PARENTS];
 static struct vprof_factor factors[sizeof nodes / sizeof *nodes - 1];
-static uint32_t node_of[sizeof nodes / sizeof *nodes - 1];
+static uint32_t shared[N_PARENTS], node_of[sizeof nodes / sizeof *nodes - 1];
 
 static uint32_t child(uint32_t parent, uint32_t which)
 {
@@ -69,13 +69,20 @@ static void test_hot_helpers(void **state)
 		nodes[i].n_children = CHILDREN;
 		set(child(i, UNDIVIDED), VPROF_NODE_UNDIVIDED, i, 0);
 		set(child(i, HELPER), VPROF_NODE_FUNCTION, i, (i <= HOT ? 1000 : 1) * N_INTERVALS);
+		set(child(i, SHARED), VPROF_NODE_FUNCTION, i, 0);
+		nodes[child(i, SHARED)].factor = child(1, SHARED);
+		shared[i - 1] = child(i, SHARED);
 	}
+	factors[child(1, SHARED) - 1].nodes = shared;
+	factors[child(1, SHARED) - 1].n_nodes = N_PARENTS;
+	factors[child(1, SHARED) - 1].n_timed = 10000 * N_INTERVALS;
 	assert_int_equal(vprof_reported_take(&of, &r), 0);
-	assert_int_equal(of.n_costly, CHILDREN * HOT);
+	assert_int_equal(of.n_costly, 2 * HOT);
 	for (uint32_t i = 1; i <= HOT; i++) {
 		assert_true(is_asked(&of, child(i, HELPER)));
 		assert_true(is_asked(&of, child(i, UNDIVIDED)));
 	}
+	assert_false(is_asked(&of, child(1, SHARED)));
 	vprof_reported_release(&of);
 }
 
