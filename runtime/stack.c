@@ -92,18 +92,19 @@ void rt_stack_init(void)
 
 #define KEPT 32u	/* stacks, of a thread */
 #define KEPT_WORDS 2560 /* for their addresses and places: 32 of 53 frames */
-#define FRONT 8u
-#define KNOWN 512u  /* paths */
-#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
+#define FRONT 8u	/* of them, which stay in their order */
+#define KNOWN 512u	/* paths */
+#define WALKS 2048u	/* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
 #define WALK_EVERY 16u
 #define OWN_MAX 8u /* frames of our own code inside a sampled stack */
+#define FRAMES_MAX (OWN_MAX + VP_STACK_MAX)
 
 struct stack {
 	uintptr_t frame; /* of the hook; of rt_stack(), with IS_SAMPLE */
 	uint32_t n, id;
-	uint32_t first;				/* frame outside of our own code and of the probe's */
-	uint32_t place[OWN_MAX + VP_STACK_MAX]; /* of each return address, above `frame` */
-	uint64_t address[OWN_MAX + VP_STACK_MAX];
+	uint32_t first;		    /* frame outside of our own code and of the probe's */
+	uint32_t place[FRAMES_MAX]; /* of each return address, above `frame` */
+	uint64_t address[FRAMES_MAX];
 };
 #define IS_SAMPLE 1u /* frames lie at even addresses */
 
@@ -159,7 +160,7 @@ static _Unwind_Reason_Code stack_frame(struct _Unwind_Context *context, void *ar
 	stack->place[stack->n] = (uint32_t)(place - stack->frame);
 	stack->address[stack->n++] = pc;
 	stack->first += ours;
-	return stack->n - stack->first == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
+	return stack->n - stack->first == VP_STACK_MAX || stack->n == FRAMES_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 /* As it is now? Each place is in a frame that the addresses before it have shown to be there. */

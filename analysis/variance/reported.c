@@ -94,14 +94,13 @@ static size_t next_costly(const uint8_t *is_seen, const struct vprof_results *r,
 static int add_one_costly(struct vprof_reported *of, const struct vprof_results *r, size_t factor)
 {
 	const struct vprof_factor *f = &r->factors[factor];
-	uint32_t *nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
+	uint32_t *nodes;
 	int ret;
 
 	for (size_t i = 0; i < of->n_costly; i++)
-		if (of->costly[i] == factor) {
-			free(nodes);
+		if (of->costly[i] == factor)
 			return 0;
-		}
+	nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
 	of->costly[of->n_costly++] = (uint32_t)factor;
 	for (size_t k = 0; nodes && k < f->n_nodes; k++)
 		nodes[k] = vprof_node_body_of(r, f->nodes[k]);

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	session_each(&s, take, &f);
 	printf("%d intervals in a window, %d outside, %d with a turn as they began\n", f.n_in, f.n_out, f.n_turned);
 	CHECK(f.n_in + f.n_out == N_TURNS * N_READINGS, "intervals");
-	CHECK(f.n_in > 0 && f.n_out > 0 && f.n_turned >= 2 * N_TURNS, "turns");
+	CHECK(f.n_in > 0 && f.n_out > 0 && f.n_turned >= N_TURNS, "turns"); /* at the one reading, or more */
 	session_end(&s);
 	printf("%d checks failed\n", n_failed);
 	return n_failed != 0;
