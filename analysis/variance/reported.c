@@ -118,7 +118,7 @@ struct question {
 
 static void ask(struct question *q, uint32_t factor)
 {
-	for (size_t i = 0; i < q->n && q->n <= VPROF_CODE_FACTORS_MAX; i++)
+	for (size_t i = 0; i < q->n && i < VPROF_CODE_FACTORS_MAX; i++)
 		if (q->factors[i] == factor)
 			return;
 	if (q->n < VPROF_CODE_FACTORS_MAX)
@@ -131,7 +131,7 @@ static void ask_of_function(struct question *q, const struct vprof_results *r, u
 	const struct vprof_factor *f = &r->factors[factor];
 
 	ask(q, factor);
-	for (size_t i = 0; i < f->n_nodes; i++) {
+	for (size_t i = 0; i < f->n_nodes && q->n <= VPROF_CODE_FACTORS_MAX; i++) {
 		const struct vprof_node *parent = &r->nodes[r->nodes[f->nodes[i]].parent];
 
 		for (uint32_t k = parent->first_child; k < parent->first_child + parent->n_children; k++)
