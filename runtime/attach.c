@@ -26,7 +26,7 @@
 #define CALIBRATE_NS 50000u
 #define N_REGIONS 64
 
-struct rt_process rt_process;
+struct rt_process rt_process RT_HOT_DATA;
 
 static char shm_path[VP_PATH_MAX];
 /* changing: a session is being joined or left */
@@ -36,6 +36,7 @@ static _Atomic uint64_t modules_seen; /* dlpi_adds of the last MODULE records */
 static struct {
 	_Atomic uintptr_t start, end;
 } regions[N_REGIONS];
+static _Atomic int n_regions RT_HOT_DATA; /* those behind were never in use */
 
 #ifndef VPROF_STATIC
 
@@ -486,17 +487,25 @@ static void region_add(void *start, size_t n_bytes)
 {
 	for (int i = 0; i < N_REGIONS; i++) {
 		uintptr_t none = 0;
+		int n = atomic_load_explicit(&n_regions, memory_order_relaxed);
 
-		if (atomic_compare_exchange_strong(&regions[i].start, &none, (uintptr_t)start)) {
-			atomic_store(&regions[i].end, (uintptr_t)start + n_bytes);
-			return;
-		}
+		if (!atomic_compare_exchange_strong(&regions[i].start, &none, (uintptr_t)start))
+			continue;
+		atomic_store(&regions[i].end, (uintptr_t)start + n_bytes);
+		while (n <= i && !atomic_compare_exchange_weak(&n_regions, &n, i + 1))
+			;
+		return;
 	}
+}
+
+static int regions_used(void)
+{
+	return atomic_load_explicit(&n_regions, memory_order_acquire);
 }
 
 static void region_remove(const void *start)
 {
-	for (int i = 0; i < N_REGIONS; i++) {
+	for (int i = 0, n = regions_used(); i < n; i++) {
 		if (start && atomic_load_explicit(&regions[i].start, memory_order_relaxed) == (uintptr_t)start) {
 			atomic_store(&regions[i].end, 0);
 			atomic_store(&regions[i].start, 0);
@@ -504,11 +513,11 @@ static void region_remove(const void *start)
 	}
 }
 
-bool rt_address_shared(const void *address)
+RT_HOT bool rt_address_shared(const void *address)
 {
 	uintptr_t a = (uintptr_t)address;
 
-	for (int i = 0; i < N_REGIONS; i++)
+	for (int i = 0, n = regions_used(); i < n; i++)
 		if (a < atomic_load_explicit(&regions[i].end, memory_order_acquire)) {
 			uintptr_t start = atomic_load_explicit(&regions[i].start, memory_order_relaxed);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channel of each descriptor. See channel.h. */
+/* Descriptors, and the channel of each. See channel.h. */
 #define _GNU_SOURCE
 #include "runtime/channel.h"
 
@@ -11,9 +11,9 @@
 
 #define RT_SO_NETNS_COOKIE 71 /* SO_NETNS_COOKIE, which older headers lack */
 
-_Atomic uint64_t rt_channels[RT_CHANNEL_FDS][2];
+struct rt_fd rt_fds[RT_FDS];
 
-uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit)
+RT_HOT uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit)
 {
 	uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15) ^ b;
 
@@ -23,10 +23,10 @@ uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit)
 
 static void set(int fd, uint64_t in, uint64_t out)
 {
-	if ((unsigned)fd >= RT_CHANNEL_FDS)
+	if ((unsigned)fd >= RT_FDS)
 		return;
-	atomic_store_explicit(&rt_channels[fd][RT_CHANNEL_IN], in, memory_order_relaxed);
-	atomic_store_explicit(&rt_channels[fd][RT_CHANNEL_OUT], out, memory_order_relaxed);
+	atomic_store_explicit(&rt_fds[fd].channel[RT_CHANNEL_IN], in, memory_order_relaxed);
+	atomic_store_explicit(&rt_fds[fd].channel[RT_CHANNEL_OUT], out, memory_order_relaxed);
 }
 
 struct address {
@@ -125,12 +125,12 @@ void rt_channel_connect(int fd, const struct sockaddr *to, socklen_t to_bytes, u
 	int saved = errno;
 	uint64_t keys[2];
 
-	if ((unsigned)fd >= RT_CHANNEL_FDS || !to || to_bytes > sizeof(other))
+	if ((unsigned)fd >= RT_FDS || !to || to_bytes > sizeof(other))
 		return;
 	__builtin_memcpy(&other, to, to_bytes);
 	if (other.ss_family == AF_UNIX)
 		return;
-	rt_channel_forget(fd);
+	set(fd, 0, 0);
 	if (option_of(fd, SO_TYPE) == SOCK_STREAM && getsockname(fd, (struct sockaddr *)&own, &own_bytes) == 0 &&
 	    own.ss_family == other.ss_family && connection_keys(fd, &own, &other, keys)) {
 		rt_channel_moved(VP_KIND_SEND, keys[RT_CHANNEL_IN], 0, start, start);
@@ -147,7 +147,7 @@ uint64_t rt_channel_find(int fd, enum rt_channel_side side)
 
 	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode)) {
 		find_connection(fd);
-		key = atomic_load_explicit(&rt_channels[fd][side], memory_order_relaxed);
+		key = atomic_load_explicit(&rt_fds[fd].channel[side], memory_order_relaxed);
 		key = key ? key : RT_CHANNEL_NONE;
 	} else {
 		if (S_ISFIFO(st.st_mode))
@@ -158,10 +158,11 @@ uint64_t rt_channel_find(int fd, enum rt_channel_side side)
 	return key;
 }
 
-void rt_channel_forget(int fd)
+RT_HOT void rt_fd_forget_known(int fd)
 {
-	if ((unsigned)fd < RT_CHANNEL_FDS && atomic_load_explicit(&rt_channels[fd][0], memory_order_relaxed))
-		set(fd, 0, 0);
+	atomic_store_explicit(&rt_fds[fd].kind, 0, memory_order_relaxed);
+	set(fd, 0, 0);
+	rt_poll_forget(fd);
 }
 
 /* What arrives at one end is what the other wrote. */
@@ -202,13 +203,13 @@ void rt_channel_event(int fd, unsigned value)
 
 void rt_channel_copy(int from, int to)
 {
-	if ((unsigned)from < RT_CHANNEL_FDS && (unsigned)to < RT_CHANNEL_FDS)
-		set(to, atomic_load_explicit(&rt_channels[from][RT_CHANNEL_IN], memory_order_relaxed),
-		    atomic_load_explicit(&rt_channels[from][RT_CHANNEL_OUT], memory_order_relaxed));
+	if ((unsigned)from < RT_FDS && (unsigned)to < RT_FDS)
+		set(to, atomic_load_explicit(&rt_fds[from].channel[RT_CHANNEL_IN], memory_order_relaxed),
+		    atomic_load_explicit(&rt_fds[from].channel[RT_CHANNEL_OUT], memory_order_relaxed));
 }
 
-void __attribute__((noinline)) rt_channel_moved(unsigned kind, uint64_t key, uint64_t amount, uint64_t start,
-						uint64_t end)
+void __attribute__((noinline, hot)) rt_channel_moved(unsigned kind, uint64_t key, uint64_t amount, uint64_t start,
+						     uint64_t end)
 {
 	uint64_t took = end > start ? end - start : 0;
 	struct vp_unit units[2] = { { kind == VP_KIND_SEND ? start : end,

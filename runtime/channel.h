@@ -20,7 +20,6 @@
 
 #include "runtime/runtime.h"
 
-#define RT_CHANNEL_FDS 4096 /* higher descriptors have no channel */
 #define RT_CHANNEL_NONE 1u
 
 /* A key's low three bits: the unit of its amounts. */
@@ -34,10 +33,22 @@ enum rt_channel_unit {
 
 enum rt_channel_side { RT_CHANNEL_IN, RT_CHANNEL_OUT };
 
-extern _Atomic uint64_t rt_channels[RT_CHANNEL_FDS][2]; /* 0: not looked up, RT_CHANNEL_NONE: none */
+/* What is known of a descriptor; all zero: nothing. Two share a cache line. */
+struct rt_fd {
+	_Alignas(32) _Atomic uint64_t channel[2]; /* by enum rt_channel_side; 0: not looked up, RT_CHANNEL_NONE: none */
+	_Atomic uint64_t data;			  /* what epoll_wait returns for it, */
+	_Atomic int set;			  /* which waits for this set; */
+	_Atomic uint16_t watched;		  /* its place in the index of wrappers/io_poll.c, + 1 */
+	_Atomic uint16_t kind;			  /* of its waits, see wrappers/io.c */
+};
+_Static_assert(sizeof(struct rt_fd) == 32, "no padding");
+#define RT_FDS 4096 /* of higher ones nothing is known, and they have no channel */
+extern struct rt_fd rt_fds[RT_FDS];
+
+void rt_fd_forget_known(int fd); /* below RT_FDS */
+void rt_poll_forget(int fd);	 /* wrappers/io_poll.c: no epoll set returns it any more */
 uint64_t rt_channel_find(int fd, enum rt_channel_side side);
 uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit);
-void rt_channel_forget(int fd);
 void rt_channel_pair(const int fds[2], int type);
 void rt_channel_event(int fd, unsigned value);
 /* After connect made, or has begun to make, a connection; start: when it was called. */
@@ -52,10 +63,21 @@ static inline uint64_t rt_channel(int fd, enum rt_channel_side side)
 {
 	uint64_t key;
 
-	if (RT_UNLIKELY((unsigned)fd >= RT_CHANNEL_FDS))
+	if (RT_UNLIKELY((unsigned)fd >= RT_FDS))
 		return RT_CHANNEL_NONE;
-	key = atomic_load_explicit(&rt_channels[fd][side], memory_order_relaxed);
+	key = atomic_load_explicit(&rt_fds[fd].channel[side], memory_order_relaxed);
 	return RT_LIKELY(key) ? key : rt_channel_find(fd, side);
+}
+
+/* It is closed, or newly made. */
+static inline void rt_fd_forget(int fd)
+{
+	const struct rt_fd *f = &rt_fds[(unsigned)fd % RT_FDS];
+
+	if ((unsigned)fd < RT_FDS && (atomic_load_explicit(&f->channel[0], memory_order_relaxed) ||
+				      atomic_load_explicit(&f->kind, memory_order_relaxed) ||
+				      atomic_load_explicit(&f->watched, memory_order_relaxed)))
+		rt_fd_forget_known(fd);
 }
 
 /* The amount moved by a call that returned `result`; `data`: the value of an eventfd's read or write, or null. */

@@ -24,13 +24,7 @@ static bool chunk_unfinished(const struct vp_chunk_header *c, uint32_t n_bytes)
 {
 	const struct vp_unit *u = (const struct vp_unit *)rt_chunk_data(c);
 	const struct vp_unit *end = u + n_bytes / VP_UNIT_BYTES;
-	const struct vp_unit *i;
-	unsigned n_zero = 0;
 
-	for (i = u; i < end; i++)
-		n_zero += i->w == 0 || i->t == 0;
-	if (!n_zero)
-		return false;
 	while (u < end) { /* zeros are legal beyond a record's first unit */
 		uint32_t n = u->w ? vp_record_units(u->w) : 0;
 

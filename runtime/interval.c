@@ -14,7 +14,7 @@
 /* Hashes of the strings that this process has defined. When the table is full, strings are defined at each use. */
 static _Atomic uint64_t strings[N_STRINGS];
 
-static uint64_t hash_text(const char *text, size_t n)
+RT_HOT static uint64_t hash_text(const char *text, size_t n)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
@@ -30,7 +30,7 @@ void rt_strings_forget(void)
 			atomic_store_explicit(&strings[i], 0, memory_order_relaxed);
 }
 
-uint64_t rt_string(struct rt_thread *th, const char *text)
+RT_HOT uint64_t rt_string(struct rt_thread *th, const char *text)
 {
 	size_t n = text ? strnlen(text, VP_STRING_MAX) : 0;
 	uint64_t hash = hash_text(text, n);
@@ -85,7 +85,7 @@ static void watch(struct rt_thread *th, unsigned kind, uint64_t id, uint64_t t)
  * `closed` this thread may be preempted while a window opens or closes: so `closed` is read on both sides of the time.
  * It numbers the pauses, so equal numbers mean that no window opened and closed again in between. (A whole pause
  * between two zeros does no harm: what is recorded of an interval that began in it is not used.) */
-static uint64_t begin_time(bool *in_window)
+RT_HOT static uint64_t begin_time(bool *in_window)
 {
 	uint32_t before, after = atomic_load_explicit(&rt_process.shm->closed, memory_order_relaxed);
 	uint64_t t;
@@ -110,8 +110,8 @@ static void window_turn(struct rt_thread *th, unsigned kind, bool in_window)
 	th->probe.beneath_closed = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME ? 0 : ~UINT64_C(0);
 }
 
-static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller,
-		     uintptr_t frame)
+RT_HOT static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller,
+			    uintptr_t frame)
 {
 	bool begins = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, in_window = false;
 	struct vp_unit units[2] = { { begins ? 0 : rt_now(), 0 }, { id, 0 } };
@@ -140,11 +140,12 @@ static bool is_shared(uint64_t object)
 	return rt_address_shared((const void *)(uintptr_t)object);
 }
 
-static void queue_event(struct rt_thread *th, unsigned kind, uint64_t item, uintptr_t frame, const void *caller)
+RT_HOT static void queue_event(struct rt_thread *th, unsigned kind, uint64_t item, uintptr_t frame, const void *caller)
 {
 	struct vp_unit units[2] = { { rt_now(), VP_W(kind, is_shared(item) ? VP_FLAG_SHARED << 8 : 0) }, { item, 0 } };
 
-	units[1].w = rt_path(th, frame, caller);
+	if (kind == VP_KIND_ENQUEUE) /* what takes the item says by its later marks what it did with it */
+		units[1].w = rt_path(th, frame, caller);
 	rt_write(th, units, 2);
 }
 
@@ -192,7 +193,7 @@ static void release_now(struct rt_thread *th, unsigned wait, uint64_t object)
 		rt_wake_record(th, wait, shared ? VP_FLAG_SHARED : 0, object, slot, slot, rt_now_fenced());
 }
 
-static void hook(struct vp_thread *thread, unsigned int kind, const char *name, vp_u64 value, const void *caller)
+RT_HOT static void hook(struct vp_thread *thread, unsigned int kind, const char *name, vp_u64 value, const void *caller)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct rt_thread *th = (struct rt_thread *)thread;

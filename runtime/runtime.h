@@ -25,20 +25,22 @@
 #define RT_IO_NS 2000u	     /* shorter I/O calls are no waits */
 #define RT_ANNOTATED_NS 1000u
 
+/* What wrappers read at each call comes first, in one cache line. */
 struct rt_process {
-	_Atomic int active; /* a module with probes registered itself and the shared memory is mapped */
-	struct vp_shm *shm;
-	_Atomic uint64_t *slots;
-	_Atomic uint32_t *states;
-	unsigned char *chunks;
-	uint32_t slot_shift; /* 64 - log2(n_slots / 2) */
-	uint32_t pid, seq, parent_seq;
-	uint64_t pid_namespace; /* its inode, 0: unknown */
-	_Atomic uint32_t n_tokens;
+	_Alignas(64) _Atomic int active; /* a module with probes registered itself and the shared memory is mapped */
+	uint32_t seq;
 	uint64_t io_ticks, annotated_ticks; /* thresholds */
 	vp_u64 (*ticks)(void);		    /* null: the CPU's counter */
-	unsigned char *sinks;		    /* see chunk.h; above the chunks */
-	bool is_visit;			    /* the session was joined by the door, and will be left */
+	struct vp_shm *shm;
+	_Atomic uint64_t *slots;
+	uint32_t slot_shift; /* 64 - log2(n_slots / 2) */
+	uint32_t pid, parent_seq;
+	_Atomic uint32_t n_tokens;
+	_Atomic uint32_t *states;
+	unsigned char *chunks;
+	unsigned char *sinks;	/* see chunk.h; above the chunks */
+	uint64_t pid_namespace; /* its inode, 0: unknown */
+	bool is_visit;		/* the session was joined by the door, and will be left */
 };
 extern struct rt_process rt_process;
 
@@ -92,6 +94,17 @@ void rt_hot_end(struct rt_thread *th);
 static inline bool rt_window_closed(const struct rt_thread *th)
 {
 	return __atomic_load_n(th->probe.closed, __ATOMIC_RELAXED) != 0;
+}
+
+/* Something is about to be written here, and another processor may have it. Where the processor does not know the
+ * instruction it does nothing. */
+static inline void rt_prefetch_write(const void *address)
+{
+#if defined(__x86_64__)
+	__asm__("prefetchw %0" : : "m"(*(const char *)address));
+#else
+	__builtin_prefetch(address, 1);
+#endif
 }
 
 static inline uint64_t rt_now(void)
@@ -224,7 +237,7 @@ void rt_next_all(void);
 
 /* Before a wrapper; in it, REAL(read) is libc's read. */
 #define RT_NEXT_VERSION(name, version)                                                                                 \
-	static _Atomic(void *) rt_next_##name;                                                                         \
+	static _Atomic(void *) rt_next_##name RT_HOT_DATA;                                                             \
 	static const struct rt_wrapped rt_wrapped_##name                                                               \
 		__attribute__((section("rt_wrapped"), used)) = { &rt_next_##name, #name, version }
 #define RT_NEXT(name) RT_NEXT_VERSION(name, NULL)

@@ -92,7 +92,7 @@ void rt_stack_init(void)
 
 #define KEPT 32u	/* stacks, of a thread */
 #define KEPT_WORDS 2560 /* for their addresses and places: 32 of 53 frames */
-#define FRONT 8u	/* of them, which stay in their order */
+#define FRONT 6u	/* of them, which stay in their order */
 #define KNOWN 512u	/* paths */
 #define WALKS 2048u	/* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
 #define WALK_EVERY 16u
@@ -109,17 +109,19 @@ struct stack {
 #define IS_SAMPLE 1u /* frames lie at even addresses */
 
 struct kept {
-	uint32_t n, id, first;
-	uint32_t word; /* addresses; then places, two in each word */
+	uintptr_t frame;
+	uint32_t id;
+	uint16_t word; /* addresses; then places, two in each word */
+	uint8_t n, first;
 };
+_Static_assert(FRAMES_MAX <= UINT8_MAX && KEPT_WORDS <= UINT16_MAX, "a kept stack has 16 bytes: four to a cache line");
 
-/* Filled from the front, so that a thread with a few stacks touches two pages. */
+/* Filled from the front, so that a thread with a few stacks touches few cache lines. */
 struct rt_paths {
-	uint32_t thread_seq, n_known, n_walks, n_skipped, n_kept, n_words;
-	uintptr_t frame[KEPT];
+	uint32_t thread_seq, n_kept, n_known, n_walks, n_skipped, n_words;
 	struct kept kept[KEPT];
-	uint64_t hash[KNOWN]; /* of the path with number i + 1 */
 	uint64_t words[KEPT_WORDS];
+	uint64_t hash[KNOWN]; /* of the path with number i + 1 */
 };
 
 struct stack_walk {
@@ -164,33 +166,31 @@ static _Unwind_Reason_Code stack_frame(struct _Unwind_Context *context, void *ar
 }
 
 /* As it is now? Each place is in a frame that the addresses before it have shown to be there. */
-__attribute__((no_sanitize("address"))) static bool is_same(const struct rt_paths *p, uint32_t i)
+__attribute__((no_sanitize("address"))) RT_HOT static bool is_same(const struct rt_paths *p, uint32_t i)
 {
-	const uint64_t *address = p->words + p->kept[i].word;
-	const uint32_t *place = (const uint32_t *)(address + p->kept[i].n);
+	const struct kept kept = p->kept[i];
+	const uint64_t *address = p->words + kept.word;
+	const uint32_t *place = (const uint32_t *)(address + kept.n);
 
-	for (uint32_t k = 0; k < p->kept[i].n; k++)
-		if (*(const uint64_t *)(p->frame[i] + place[k]) != address[k])
+	for (uint32_t k = 0; k < kept.n; k++)
+		if (*(const uint64_t *)(kept.frame + place[k]) != address[k])
 			return false;
 	return true;
 }
 
 static void swap(struct rt_paths *p, uint32_t i, uint32_t j)
 {
-	uintptr_t frame = p->frame[i];
 	struct kept kept = p->kept[i];
 
-	p->frame[i] = p->frame[j];
 	p->kept[i] = p->kept[j];
-	p->frame[j] = frame;
 	p->kept[j] = kept;
 }
 
-/* NULL: it has to be walked. What is met again moves to the front, one cache line. */
-static const struct kept *find(struct rt_paths *p, uintptr_t frame)
+/* NULL: it has to be walked. What is met again moves to the front, two cache lines. */
+RT_HOT static const struct kept *find(struct rt_paths *p, uintptr_t frame)
 {
 	for (uint32_t i = 0; i < p->n_kept; i++)
-		if (p->frame[i] == frame && is_same(p, i)) {
+		if (p->kept[i].frame == frame && is_same(p, i)) {
 			if (i < FRONT)
 				return &p->kept[i];
 			swap(p, i, i / 2);
@@ -207,8 +207,8 @@ static void keep(struct rt_paths *p, const struct stack *stack)
 
 	if (p->n_kept == KEPT || p->n_words + n_words > KEPT_WORDS)
 		p->n_kept = p->n_words = 0;
-	p->frame[p->n_kept] = stack->frame;
-	p->kept[p->n_kept++] = (struct kept){ stack->n, stack->id, stack->first, p->n_words };
+	p->kept[p->n_kept++] = (struct kept){ stack->frame, stack->id, (uint16_t)p->n_words, (uint8_t)stack->n,
+					      (uint8_t)stack->first };
 	place = (uint32_t *)(p->words + p->n_words + stack->n);
 	for (uint32_t i = 0; i < stack->n; i++) {
 		p->words[p->n_words + i] = stack->address[i];
@@ -269,7 +269,7 @@ void rt_paths_forget(struct rt_thread *th)
 		th->paths->thread_seq = 0;
 }
 
-static struct rt_paths *paths_of(struct rt_thread *th)
+RT_HOT static struct rt_paths *paths_of(struct rt_thread *th)
 {
 	struct rt_paths *p = th->paths;
 
@@ -287,7 +287,7 @@ static struct rt_paths *paths_of(struct rt_thread *th)
 	return p;
 }
 
-uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller)
+RT_HOT uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller)
 {
 	const struct kept *known;
 	struct rt_paths *p;
@@ -330,7 +330,7 @@ static void __attribute__((noinline)) sample_walk(struct rt_thread *th, struct r
 	sample_write(th, kind, stack.address + stack.first, stack.n - stack.first);
 }
 
-void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
+RT_HOT void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	uint32_t limit = rt_process.shm->stack_samples, nth;

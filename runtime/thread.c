@@ -16,7 +16,7 @@
 #define POOL_BLOCKS 2048
 
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
-_Atomic uint32_t rt_session;
+_Atomic uint32_t rt_session RT_HOT_DATA;
 static __thread uint64_t token_given __attribute__((tls_model("initial-exec"))); /* of a thread that attaches later */
 
 static struct rt_thread first_block[POOL_THREADS];
@@ -159,7 +159,7 @@ static void thread_clear(struct rt_thread *th)
 	int exit_rounds = th->exit_rounds;
 
 	memset(&th->probe, 0, sizeof(th->probe));
-	memset(&th->tid, 0, offsetof(struct rt_thread, hot) - offsetof(struct rt_thread, tid));
+	memset(&th->in_stack, 0, offsetof(struct rt_thread, hot) - offsetof(struct rt_thread, in_stack));
 	th->exit_rounds = exit_rounds;
 	th->probe.stretch = stretch;
 	th->probe.api = &rt_api;

@@ -14,6 +14,14 @@
 
 #define RT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* What nearly every record needs lies together, in few pages of code and one of data: a server's own work evicts them
+ * from the TLB between two records, and to find a page again takes longer than to write a record. */
+#define RT_HOT __attribute__((hot))
+#ifdef VPROF_STATIC
+#define RT_HOT_DATA
+#else
+#define RT_HOT_DATA __attribute__((section("rt_hot")))
+#endif
 #define RT_PENDING 4 /* chunks with a unit that an interrupted probe has yet to write */
 #define RT_SPINS 8   /* nested annotated spin waits */
 
@@ -26,11 +34,16 @@ struct rt_spin {
 
 struct rt_paths; /* stack.c */
 
+/* Aligned to cache lines; what each record reads is in the first two. */
 struct rt_thread {
 	struct vp_thread probe; /* first: probe.h knows no more */
 	_Atomic uint32_t state; /* enum rt_thread_state */
 	uint32_t session;	/* in which it records, of rt_session; RT_RESTING: in none */
 	struct rt_paths *paths; /* kept from thread to thread; null: none yet */
+	uintptr_t in_stack;	/* the frame that walks a stack, 0: none */
+	int n_hot;		/* of `hot` whose calls are being skipped */
+	uint32_t n_begun;	/* intervals, as far as they are counted */
+	uint32_t n_stacks[4];	/* by enum vp_stack */
 	uint32_t tid, thread_seq, chunk_seq;
 	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
 	struct vp_chunk_header *pending[RT_PENDING];
@@ -39,16 +52,12 @@ struct rt_thread {
 	bool started;	 /* START is written */
 	uint64_t start_ticks, token;
 	uint64_t n_dropped, n_retries;
-	uint32_t n_stacks[4]; /* by enum vp_stack */
 	struct rt_spin spins[RT_SPINS];
 	int n_spins;
-	uintptr_t in_stack; /* the frame that walks a stack, 0: none */
 	uint64_t fork_token;
 	uint32_t fork_unfinished; /* bits: which pending chunk, and above them the current one */
 	uint64_t random, hot_ticks;
 	uint64_t hot_first;			      /* counters of earlier stretches are not this thread's */
-	int n_hot;				      /* of `hot` whose calls are being skipped */
-	uint32_t n_begun;			      /* intervals, as far as they are counted */
 	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
 };
 extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));

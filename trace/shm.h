@@ -21,7 +21,7 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x394d48535056) /* "VPSHM9"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x414d48535056) /* "VPSHMA"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
@@ -38,23 +38,24 @@ struct vp_shm {
 	uint64_t total_bytes;
 	uint32_t n_slots, n_chunks;
 	uint64_t slots_offset, states_offset, chunks_offset;
-	uint64_t nonce;		/* random: by it a process that was asked to join knows the memory that was meant */
-	uint32_t stack_samples; /* stacks to sample per thread and enum vp_stack */
+	uint64_t nonce; /* random: by it a process that was asked to join knows the memory that was meant */
 	uint32_t collector_pid;
 	_Atomic uint32_t next_thread_seq, next_process_seq; /* start at 1 */
 	uint32_t sample_after; /* calls of a function in one stretch of work before they are sampled; 0: never */
 	uint32_t n_every_call; /* codes that are never sampled, in ascending order */
 	uint32_t every_call[VP_EVERY_CALL_MAX];
-	_Atomic uint32_t stopped;	/* 1: record nothing any more */
-	_Atomic uint64_t n_dropped;	/* records dropped for want of a chunk */
-	_Atomic uint32_t closed;	/* 0: a recording window is open; else the number of the pause between two */
-	uint32_t records_hosts;		/* 1: connections to other hosts are channels, too */
-	uint32_t watches_intervals;	/* 1: the two below are kept */
-	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
-	_Atomic uint32_t n_changes;	/* processes that attached or were forked, modules that were loaded */
+	/* What is read for each record, in one cache line, to which hardly anybody writes. */
+	_Alignas(64) _Atomic uint32_t stopped; /* 1: record nothing any more */
 	/* A robust futex of the collector's thread: its thread id, in which the kernel sets VP_OWNER_DIED when the
 	 * thread is killed, whatever namespace it lived in. */
 	_Atomic uint32_t owner;
+	_Atomic uint32_t closed;    /* 0: a recording window is open; else the number of the pause between two */
+	uint32_t stack_samples;	    /* stacks to sample per thread and enum vp_stack */
+	uint32_t records_hosts;	    /* 1: connections to other hosts are channels, too */
+	uint32_t watches_intervals; /* 1: longest_ticks and `watched` are kept */
+	_Atomic uint32_t n_changes; /* processes that attached or were forked, modules that were loaded */
+	_Alignas(64) _Atomic uint64_t n_dropped; /* records dropped for want of a chunk */
+	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
 	struct {
 		_Atomic uint64_t who; /* pid | process_seq << 32; 0: free; below 2^32: being filled in */
 		_Atomic uint64_t pid_namespace;

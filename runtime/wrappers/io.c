@@ -27,30 +27,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define N_FDS 4096
 /* After so many uses a descriptor's kind is looked up again: libc closes some without our seeing it. */
 #define KIND_USES 256
 
-static _Atomic uint16_t fd_kinds[N_FDS]; /* kind << 8 | uses left; 0: unknown */
-
-static void fd_forget(int fd)
+/* A descriptor's: kind << 8 | uses left; 0: unknown. */
+static _Atomic uint16_t *kind_of(int fd)
 {
-	if (fd >= 0 && fd < N_FDS)
-		atomic_store_explicit(&fd_kinds[fd], 0, memory_order_relaxed);
-	rt_channel_forget(fd);
-	rt_poll_forget(fd);
+	return (unsigned)fd < RT_FDS ? &rt_fds[fd].kind : NULL;
 }
 
-static unsigned fd_kind(int fd)
+RT_HOT static unsigned fd_kind(int fd)
 {
-	uint16_t known = 0;
+	_Atomic uint16_t *kept = kind_of(fd);
+	uint16_t known = kept ? atomic_load_explicit(kept, memory_order_relaxed) : 0;
 	unsigned kind = VP_WAIT_PIPE;
 	struct stat st;
 
-	if (fd >= 0 && fd < N_FDS)
-		known = atomic_load_explicit(&fd_kinds[fd], memory_order_relaxed);
 	if (known & 0xff) {
-		atomic_store_explicit(&fd_kinds[fd], (uint16_t)(known - 1), memory_order_relaxed);
+		atomic_store_explicit(kept, (uint16_t)(known - 1), memory_order_relaxed);
 		return known >> 8;
 	}
 	if (fstat(fd, &st) == 0) {
@@ -59,13 +53,13 @@ static unsigned fd_kind(int fd)
 		else if (S_ISSOCK(st.st_mode))
 			kind = VP_WAIT_SOCKET;
 	}
-	if (fd >= 0 && fd < N_FDS)
-		atomic_store_explicit(&fd_kinds[fd], (uint16_t)(kind << 8 | (KIND_USES - 1)), memory_order_relaxed);
+	if (kept)
+		atomic_store_explicit(kept, (uint16_t)(kind << 8 | (KIND_USES - 1)), memory_order_relaxed);
 	return kind;
 }
 
-void __attribute__((noinline)) rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t start,
-					    uint64_t end, int64_t result)
+void __attribute__((noinline, hot)) rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t start,
+						 uint64_t end, int64_t result)
 {
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
@@ -86,8 +80,8 @@ void __attribute__((noinline)) rt_io_record(enum vp_call call, unsigned kind, in
 	errno = saved;
 }
 
-void __attribute__((noinline)) rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd, uint64_t start,
-					       uint64_t end, int64_t result)
+void __attribute__((noinline, hot)) rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd,
+						    uint64_t start, uint64_t end, int64_t result)
 {
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
@@ -123,6 +117,22 @@ ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
+
+/* Servers spend their requests in these. */
+#define CALLED_OFTEN(name) extern __typeof__(name) name RT_HOT
+CALLED_OFTEN(read);
+CALLED_OFTEN(write);
+CALLED_OFTEN(writev);
+CALLED_OFTEN(pread64);
+CALLED_OFTEN(recv);
+CALLED_OFTEN(recvfrom);
+CALLED_OFTEN(recvmsg);
+CALLED_OFTEN(send);
+CALLED_OFTEN(sendto);
+CALLED_OFTEN(sendmsg);
+CALLED_OFTEN(sendfile64);
+CALLED_OFTEN(open);
+CALLED_OFTEN(open64);
 
 WRAP_IN(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n), READ, RT_IO_BY_FD, fd, RT_IO_IN(fd), buf)
 WRAP_IN(ssize_t, __read_chk, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room), READ, RT_IO_BY_FD, fd,
@@ -173,9 +183,9 @@ WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST
 WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd,
 	 NULL)
 WRAP_THEN(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *len), (fd, from, len), ACCEPT, VP_WAIT_SOCKET, fd,
-	  fd_forget(r))
+	  rt_fd_forget(r))
 WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags), (fd, from, len, flags), ACCEPT4,
-	  VP_WAIT_SOCKET, fd, fd_forget(r))
+	  VP_WAIT_SOCKET, fd, rt_fd_forget(r))
 WRAP_THEN(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd,
 	  if (r == 0 || errno == EINPROGRESS || errno == EINTR) rt_channel_connect(fd, to.__sockaddr__, len, start_))
 
@@ -218,7 +228,7 @@ WRAP(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), 
 
 /* Forget the kinds of descriptors that are closed or newly made. */
 RT_NEXT(close);
-RT_EXPORT int close(int fd)
+RT_HOT RT_EXPORT int close(int fd)
 {
 	uint64_t start, end;
 	unsigned kind = VP_WAIT_DISK;
@@ -226,9 +236,9 @@ RT_EXPORT int close(int fd)
 
 	if (!rt_active())
 		return REAL(close)(fd);
-	if (fd >= 0 && fd < N_FDS && atomic_load_explicit(&fd_kinds[fd], memory_order_relaxed))
-		kind = atomic_load_explicit(&fd_kinds[fd], memory_order_relaxed) >> 8;
-	fd_forget(fd);
+	if (kind_of(fd) && atomic_load_explicit(kind_of(fd), memory_order_relaxed))
+		kind = atomic_load_explicit(kind_of(fd), memory_order_relaxed) >> 8;
+	rt_fd_forget(fd);
 	start = rt_now();
 	r = REAL(close)(fd);
 	end = rt_now();
@@ -245,31 +255,31 @@ RT_EXPORT int close(int fd)
 		then;                                                                                                  \
 		return r;                                                                                              \
 	}
-FD_FORGET(socket, (int domain, int type, int protocol), (domain, type, protocol), fd_forget(r))
+FD_FORGET(socket, (int domain, int type, int protocol), (domain, type, protocol), rt_fd_forget(r))
 FD_FORGET(
 	socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds), if (r == 0) {
-		fd_forget(fds[0]);
-		fd_forget(fds[1]);
+		rt_fd_forget(fds[0]);
+		rt_fd_forget(fds[1]);
 		rt_channel_pair(fds, type);
 	})
 FD_FORGET(
 	pipe, (int fds[2]), (fds), if (r == 0) {
-		fd_forget(fds[0]);
-		fd_forget(fds[1]);
+		rt_fd_forget(fds[0]);
+		rt_fd_forget(fds[1]);
 	})
 FD_FORGET(
 	pipe2, (int fds[2], int flags), (fds, flags), if (r == 0) {
-		fd_forget(fds[0]);
-		fd_forget(fds[1]);
+		rt_fd_forget(fds[0]);
+		rt_fd_forget(fds[1]);
 	})
-FD_FORGET(dup, (int from), (from), fd_forget(r); rt_channel_copy(from, r))
+FD_FORGET(dup, (int from), (from), rt_fd_forget(r); rt_channel_copy(from, r))
 FD_FORGET(
 	dup2, (int from, int to), (from, to), if (from != to) {
-		fd_forget(r);
+		rt_fd_forget(r);
 		rt_channel_copy(from, r);
 	})
-FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), fd_forget(r); rt_channel_copy(from, r))
-FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), fd_forget(r);
+FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), rt_fd_forget(r); rt_channel_copy(from, r))
+FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), rt_fd_forget(r);
 	  if (rt_active()) rt_channel_event(r, value))
 WRAP_IN(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), READ, VP_WAIT_PIPE, fd, RT_IO_IN(fd), value)
 WRAP_OUT(int, eventfd_write, (int fd, eventfd_t value), (fd, value), WRITE, VP_WAIT_PIPE, fd, &value)
@@ -292,7 +302,7 @@ WRAP_OUT(int, eventfd_write, (int fd, eventfd_t value), (fd, value), WRITE, VP_W
 		start = rt_now();                                                                                      \
 		r = REAL(name) arguments;                                                                              \
 		end = rt_now();                                                                                        \
-		fd_forget(r);                                                                                          \
+		rt_fd_forget(r);                                                                                       \
 		if (end - start >= rt_process.io_ticks)                                                                \
 			rt_io_record(VP_CALL_OPEN, VP_WAIT_DISK, r, start, end, r < 0 ? -1 : 0);                       \
 		return r;                                                                                              \
@@ -301,8 +311,8 @@ OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
 OPEN(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
 OPEN(openat, (int at, const char *path, int flags, ...), (at, path, flags, mode), flags)
 OPEN(openat64, (int at, const char *path, int flags, ...), (at, path, flags, mode), flags)
-WRAP_THEN(int, __open_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, fd_forget(r))
-WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, fd_forget(r))
+WRAP_THEN(int, __open_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, rt_fd_forget(r))
+WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, rt_fd_forget(r))
 
 /* Only the commands that wait for a lock. */
 #define FCNTL(name)                                                                                                    \
@@ -318,7 +328,7 @@ WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, V
 		va_end(rest);                                                                                          \
 		if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {                                                \
 			r = REAL(name)(fd, command, arg);                                                              \
-			fd_forget(r);                                                                                  \
+			rt_fd_forget(r);                                                                               \
 			rt_channel_copy(fd, r);                                                                        \
 			return r;                                                                                      \
 		}                                                                                                      \

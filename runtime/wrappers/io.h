@@ -12,8 +12,6 @@ void rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t sta
 void rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd, uint64_t start, uint64_t end,
 		     int64_t result);
 
-void rt_poll_forget(int fd); /* epoll's, of a descriptor that is closed or newly made */
-
 /* WRAP(type, name, parameters, arguments, call, kind, object): `r` is the result. */
 #define WRAP(type, name, parameters, arguments, call, kind, object)                                                    \
 	WRAP_THEN(type, name, parameters, arguments, call, kind, object, (void)0)

@@ -9,15 +9,12 @@
 
 #define N_POLLED 16    /* descriptors of one poll that are looked at */
 #define N_WATCHED 4096 /* channels in epoll sets */
-#define N_PLACES 8     /* in which an entry may be, from the one that its hash says */
+#define N_PLACES 8     /* in which a descriptor may be, from the one that its hash says */
 
-/* What epoll_wait will return for a channel, hashed by it. `key` is 0 while the entry is free. A server changes its
- * sets for each connection: no search is longer than N_PLACES, and what finds no room is not watched. */
-static struct {
-	_Atomic uint64_t key, data;
-	_Atomic int set, fd;
-} watched[N_WATCHED];
-static _Atomic uint16_t place_of[RT_CHANNEL_FDS]; /* + 1; of the set that took the descriptor last */
+/* The descriptors, + 1, that are in an epoll set, each in the one that took it last; by a hash of the set and of what
+ * epoll_wait will return for it. A server changes its sets for each connection: no search is longer than N_PLACES, and
+ * what finds no room is not watched. */
+static _Atomic uint16_t watched[N_WATCHED];
 
 /* The channels of the ready descriptors; none when any of them has no channel, since that may have been the first. */
 struct ready {
@@ -35,8 +32,8 @@ static void ready_add(struct ready *found, int fd, bool in)
 		found->keys[found->n++] = key;
 }
 
-static void poll_record(enum vp_call call, const struct ready *found, int64_t object, uint64_t start, uint64_t end,
-			int result)
+RT_HOT static void poll_record(enum vp_call call, const struct ready *found, int64_t object, uint64_t start,
+			       uint64_t end, int result)
 {
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
@@ -127,44 +124,36 @@ static unsigned first_place(int set, uint64_t data)
 	return (unsigned)(rt_channel_key(data, (uint64_t)set, RT_CHANNEL_BYTES) >> 32);
 }
 
-static void unwatch(int fd)
+RT_HOT void rt_poll_forget(int fd)
 {
-	unsigned place = atomic_load_explicit(&place_of[fd], memory_order_relaxed);
+	unsigned place = atomic_load_explicit(&rt_fds[fd].watched, memory_order_relaxed);
 
 	if (!place)
 		return;
-	atomic_store_explicit(&place_of[fd], 0, memory_order_relaxed);
-	if (atomic_load_explicit(&watched[place - 1].fd, memory_order_relaxed) == fd)
-		atomic_store_explicit(&watched[place - 1].key, 0, memory_order_release);
+	atomic_store_explicit(&rt_fds[fd].watched, 0, memory_order_relaxed);
+	if (atomic_load_explicit(&watched[place - 1], memory_order_relaxed) == fd + 1)
+		atomic_store_explicit(&watched[place - 1], 0, memory_order_relaxed);
 }
 
-void rt_poll_forget(int fd)
-{
-	if ((unsigned)fd < RT_CHANNEL_FDS)
-		unwatch(fd);
-}
-
-static void watch(int set, int fd, uint64_t key, uint64_t data)
+RT_HOT static void watch(int set, int fd, uint64_t data)
 {
 	unsigned first = first_place(set, data);
 
+	atomic_store_explicit(&rt_fds[fd].set, set, memory_order_relaxed);
+	atomic_store_explicit(&rt_fds[fd].data, data, memory_order_relaxed);
 	for (unsigned i = 0; i < N_PLACES; i++) {
 		unsigned place = (first + i) % N_WATCHED;
-		uint64_t none = 0;
+		uint16_t none = 0;
 
-		if (!atomic_compare_exchange_strong(&watched[place].key, &none, RT_CHANNEL_NONE))
+		if (!atomic_compare_exchange_strong(&watched[place], &none, (uint16_t)(fd + 1)))
 			continue;
-		atomic_store_explicit(&watched[place].set, set, memory_order_relaxed);
-		atomic_store_explicit(&watched[place].fd, fd, memory_order_relaxed);
-		atomic_store_explicit(&watched[place].data, data, memory_order_relaxed);
-		atomic_store_explicit(&watched[place].key, key, memory_order_release);
-		atomic_store_explicit(&place_of[fd], (uint16_t)(place + 1), memory_order_relaxed);
+		atomic_store_explicit(&rt_fds[fd].watched, (uint16_t)(place + 1), memory_order_relaxed);
 		return;
 	}
 }
 
 /* epoll returns the ready descriptors in the order in which they became ready. */
-static struct ready first_ready(int set, const struct epoll_event *events, int result)
+RT_HOT static struct ready first_ready(int set, const struct epoll_event *events, int result)
 {
 	struct ready found = { .n = 0 };
 	unsigned first;
@@ -173,11 +162,12 @@ static struct ready first_ready(int set, const struct epoll_event *events, int r
 		return found;
 	first = first_place(set, events[0].data.u64);
 	for (unsigned i = 0; i < N_PLACES; i++) {
-		unsigned place = (first + i) % N_WATCHED;
-		uint64_t key = atomic_load_explicit(&watched[place].key, memory_order_acquire);
+		unsigned n = atomic_load_explicit(&watched[(first + i) % N_WATCHED], memory_order_acquire);
+		struct rt_fd *f = &rt_fds[n ? n - 1 : 0];
+		uint64_t key = n ? atomic_load_explicit(&f->channel[RT_CHANNEL_IN], memory_order_relaxed) : 0;
 
-		if (key > RT_CHANNEL_NONE && atomic_load_explicit(&watched[place].set, memory_order_relaxed) == set &&
-		    atomic_load_explicit(&watched[place].data, memory_order_relaxed) == events[0].data.u64) {
+		if (key > RT_CHANNEL_NONE && atomic_load_explicit(&f->set, memory_order_relaxed) == set &&
+		    atomic_load_explicit(&f->data, memory_order_relaxed) == events[0].data.u64) {
 			found.keys[found.n++] = key;
 			break;
 		}
@@ -186,22 +176,19 @@ static struct ready first_ready(int set, const struct epoll_event *events, int r
 }
 
 RT_NEXT(epoll_ctl);
-RT_EXPORT int epoll_ctl(int set, int what, int fd, struct epoll_event *event)
+RT_HOT RT_EXPORT int epoll_ctl(int set, int what, int fd, struct epoll_event *event)
 {
 	int result = REAL(epoll_ctl)(set, what, fd, event);
-	uint64_t key;
 
-	if (result || !rt_active())
+	if (result || !rt_active() || rt_channel(fd, RT_CHANNEL_IN) == RT_CHANNEL_NONE)
 		return result;
-	key = rt_channel(fd, RT_CHANNEL_IN);
-	if (key == RT_CHANNEL_NONE)
-		return 0;
-	unwatch(fd); /* it has a channel, so it is below RT_CHANNEL_FDS */
+	rt_poll_forget(fd); /* it has a channel, so it is below RT_FDS */
 	if (what != EPOLL_CTL_DEL && event && event->events & EPOLLIN)
-		watch(set, fd, key, event->data.u64);
+		watch(set, fd, event->data.u64);
 	return 0;
 }
 
+extern __typeof__(epoll_wait) epoll_wait RT_HOT;
 POLL(epoll_wait, (int fd, struct epoll_event *events, int n, int timeout), (fd, events, n, timeout), EPOLL_WAIT,
      first_ready(fd, events, r), fd)
 POLL(epoll_pwait, (int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask),

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "runtime/wrappers/sync.h"
 
-uint32_t rt_arrive(_Atomic uint64_t *slot)
+RT_HOT uint32_t rt_arrive(_Atomic uint64_t *slot)
 {
 	uint32_t before = VP_SLOT_ARRIVALS(atomic_fetch_add(slot, VP_SLOT_ARRIVE));
 
@@ -11,8 +11,8 @@ uint32_t rt_arrive(_Atomic uint64_t *slot)
 	return before + 1;
 }
 
-void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,
-		    uint64_t start, uint64_t end, uint64_t result)
+RT_HOT void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,
+			   uint64_t start, uint64_t end, uint64_t result)
 {
 	struct vp_unit units[3] = { { start, VP_W(VP_KIND_WAIT, wait | (uint64_t)flags << 8) },
 				    { object, ticket },
@@ -23,8 +23,8 @@ void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_
 	rt_write(th, units, 3);
 }
 
-void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint64_t before,
-		    uint64_t after, uint64_t t)
+RT_HOT void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint64_t before,
+			   uint64_t after, uint64_t t)
 {
 	struct vp_unit units[2] = { { t, VP_W(VP_KIND_WAKE, wait | (uint64_t)flags << 8) },
 				    { object, (uint32_t)VP_SLOT_ARRIVALS(before) |
@@ -34,7 +34,7 @@ void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_
 	rt_write(th, units, 2);
 }
 
-void rt_wait_begin(struct rt_wait *w, const void *object, bool shared)
+RT_HOT void rt_wait_begin(struct rt_wait *w, const void *object, bool shared)
 {
 	w->object = (uint64_t)(uintptr_t)object;
 	w->shared = shared;
@@ -44,7 +44,7 @@ void rt_wait_begin(struct rt_wait *w, const void *object, bool shared)
 	w->ticket = rt_arrive(w->slot);
 }
 
-void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call, bool seq)
+RT_HOT void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call, bool seq)
 {
 	uint32_t number = seq ? rt_seq(w->slot) : 0;
 	uint64_t end = rt_now_fenced();
@@ -68,8 +68,8 @@ void rt_wait_cancelled(void *wait)
 	rt_wait_leave(wait);
 }
 
-void __attribute__((noinline)) rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait,
-						 unsigned flags)
+void __attribute__((noinline, hot)) rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait,
+						      unsigned flags)
 {
 	uint64_t t = r->t ? r->t : rt_now_fenced();
 	int saved = errno;

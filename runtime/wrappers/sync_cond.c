@@ -18,7 +18,7 @@ static bool cond_shared(const pthread_cond_t *c)
 
 /* The unlock happens inside libc, so waiters that arrive until then are not counted: they find the release's number.
  * LATE with equal arrivals marks such a release; its time is before the unlock nevertheless. */
-static void cond_release_mutex(const pthread_mutex_t *m)
+RT_HOT static void cond_release_mutex(const pthread_mutex_t *m)
 {
 	struct rt_release r;
 
@@ -43,14 +43,14 @@ static void cond_release_mutex(const pthread_mutex_t *m)
 		return r_;                                                                                             \
 	} while (0)
 
-RT_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+RT_HOT RT_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	if (!rt_active())
 		return REAL(pthread_cond_wait)(c, m);
 	COND_WAIT(c, m, REAL(pthread_cond_wait)(c, m), VP_CALL_COND_WAIT);
 }
 
-RT_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
+RT_HOT RT_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
 {
 	if (!rt_active())
 		return REAL(pthread_cond_timedwait)(c, m, until);
@@ -65,7 +65,7 @@ RT_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, cloc
 	COND_WAIT(c, m, REAL(pthread_cond_clockwait)(c, m, clock, until), VP_CALL_COND_TIMEDWAIT);
 }
 
-RT_EXPORT int pthread_cond_signal(pthread_cond_t *c)
+RT_HOT RT_EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
 	struct rt_release r;
 	int result;

@@ -16,7 +16,7 @@ static __attribute__((noinline)) int mutex_wait(pthread_mutex_t *m)
 		    VP_CALL_MUTEX_LOCK);
 }
 
-RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+RT_HOT RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	int result;
 
@@ -49,7 +49,7 @@ static __attribute__((noinline)) int mutex_unlock_watched(pthread_mutex_t *m)
 	WATCHED_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX);
 }
 
-RT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+RT_HOT RT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	if (!rt_active() || rt_mutex_nested(m) || (rt_alone() && !rt_mutex_shared(m)))
 		return REAL(pthread_mutex_unlock)(m);
