@@ -102,14 +102,15 @@ static int option_of(int fd, int name)
 }
 
 /* A connection of TCP. It is looked up again as long as it is not made yet. */
-static void find_connection(int fd)
+static void find_connection(int fd, bool is_accepted)
 {
 	struct sockaddr_storage own, other;
 	socklen_t own_bytes = sizeof(own), other_bytes = sizeof(other);
 	uint64_t keys[2] = { RT_CHANNEL_NONE, RT_CHANNEL_NONE };
 
-	if (option_of(fd, SO_TYPE) == SOCK_STREAM && getsockname(fd, (struct sockaddr *)&own, &own_bytes) == 0 &&
-	    (own.ss_family == AF_INET || own.ss_family == AF_INET6) && !option_of(fd, SO_ACCEPTCONN)) {
+	if ((is_accepted || option_of(fd, SO_TYPE) == SOCK_STREAM) &&
+	    getsockname(fd, (struct sockaddr *)&own, &own_bytes) == 0 &&
+	    (own.ss_family == AF_INET || own.ss_family == AF_INET6) && (is_accepted || !option_of(fd, SO_ACCEPTCONN))) {
 		if (getpeername(fd, (struct sockaddr *)&other, &other_bytes))
 			return;
 		connection_keys(fd, &own, &other, keys);
@@ -143,10 +144,11 @@ uint64_t rt_channel_find(int fd, enum rt_channel_side side)
 {
 	int saved = errno;
 	uint64_t key = RT_CHANNEL_NONE;
+	bool is_accepted = atomic_load_explicit(&rt_fds[fd].kind, memory_order_relaxed) & RT_FD_ACCEPTED;
 	struct stat st = { .st_mode = 0 };
 
-	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode)) {
-		find_connection(fd);
+	if (is_accepted || (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))) {
+		find_connection(fd, is_accepted);
 		key = atomic_load_explicit(&rt_fds[fd].channel[side], memory_order_relaxed);
 		key = key ? key : RT_CHANNEL_NONE;
 	} else {

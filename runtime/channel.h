@@ -41,6 +41,7 @@ struct rt_fd {
 	_Atomic uint16_t watched;		  /* its place in the index of wrappers/io_poll.c, + 1 */
 	_Atomic uint16_t kind;			  /* of its waits, see wrappers/io.c */
 };
+#define RT_FD_ACCEPTED 0x80u /* in `kind`: a connected socket, of a kind that is listened at */
 _Static_assert(sizeof(struct rt_fd) == 32, "no padding");
 #define RT_FDS 4096 /* of higher ones nothing is known, and they have no channel */
 extern struct rt_fd rt_fds[RT_FDS];

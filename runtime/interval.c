@@ -30,6 +30,15 @@ void rt_strings_forget(void)
 			atomic_store_explicit(&strings[i], 0, memory_order_relaxed);
 }
 
+/* A definition that was dropped is not. */
+static bool is_defined(uint64_t hash)
+{
+	for (uint64_t at = hash; at < hash + 64; at++)
+		if (atomic_load_explicit(&strings[at % N_STRINGS], memory_order_relaxed) == hash)
+			return true;
+	return false;
+}
+
 RT_HOT uint64_t rt_string(struct rt_thread *th, const char *text)
 {
 	size_t n = text ? strnlen(text, VP_STRING_MAX) : 0;
@@ -53,6 +62,29 @@ RT_HOT uint64_t rt_string(struct rt_thread *th, const char *text)
 		if (atomic_compare_exchange_strong(&strings[at % N_STRINGS], &free_entry, hash) || free_entry == hash)
 			break;
 	}
+	return hash;
+}
+
+/* As rt_string(), sooner for the name of the thread's first interval, which most threads' others share. Compared by its
+ * text: the address may be a buffer's. Filled once, since a handler's interval may come in between. */
+RT_HOT static uint64_t interval_name(struct rt_thread *th, const char *name)
+{
+	struct rt_known_name *known = &th->known_name;
+	uint64_t hash;
+	size_t i = 0;
+
+	if (known->hash && name)
+		for (; i < RT_KNOWN_NAME_MAX && name[i] == known->text[i]; i++)
+			if (!name[i])
+				return known->hash;
+	hash = rt_string(th, name);
+	if (known->is_filled || !name || strnlen(name, RT_KNOWN_NAME_MAX) == RT_KNOWN_NAME_MAX || !is_defined(hash))
+		return hash;
+	known->is_filled = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	for (i = 0; (known->text[i] = name[i]); i++)
+		;
+	known->hash = hash;
 	return hash;
 }
 
@@ -116,7 +148,7 @@ RT_HOT static void interval(struct rt_thread *th, unsigned kind, const char *nam
 	bool begins = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, in_window = false;
 	struct vp_unit units[2] = { { begins ? 0 : rt_now(), 0 }, { id, 0 } };
 
-	units[1].w = rt_string(th, name);
+	units[1].w = interval_name(th, name);
 	rt_stack(th, VP_STACK_INTERVAL, caller);
 	units[0].w = VP_W(kind, rt_path(th, frame, caller));
 	if (begins)

@@ -90,11 +90,8 @@ void rt_stack_init(void)
 
 #endif
 
-#define KEPT 32u	/* stacks, of a thread */
-#define KEPT_WORDS 2560 /* for their addresses and places: 32 of 53 frames */
-#define FRONT 6u	/* of them, which stay in their order */
-#define KNOWN 512u	/* paths */
-#define WALKS 2048u	/* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
+#define FRONT 6u    /* of the stacks, which stay in their order */
+#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not kept */
 #define WALK_EVERY 16u
 #define OWN_MAX 8u /* frames of our own code inside a sampled stack */
 #define FRAMES_MAX (OWN_MAX + VP_STACK_MAX)
@@ -108,21 +105,7 @@ struct stack {
 };
 #define IS_SAMPLE 1u /* frames lie at even addresses */
 
-struct kept {
-	uintptr_t frame;
-	uint32_t id;
-	uint16_t word; /* addresses; then places, two in each word */
-	uint8_t n, first;
-};
-_Static_assert(FRAMES_MAX <= UINT8_MAX && KEPT_WORDS <= UINT16_MAX, "a kept stack has 16 bytes: four to a cache line");
-
-/* Filled from the front, so that a thread with a few stacks touches few cache lines. */
-struct rt_paths {
-	uint32_t thread_seq, n_kept, n_known, n_walks, n_skipped, n_words;
-	struct kept kept[KEPT];
-	uint64_t words[KEPT_WORDS];
-	uint64_t hash[KNOWN]; /* of the path with number i + 1 */
-};
+_Static_assert(FRAMES_MAX <= UINT8_MAX, "as struct rt_kept counts them");
 
 struct stack_walk {
 	struct stack *stack; /* frames outside of our own code; those of a sample begin with ours */
@@ -168,7 +151,7 @@ static _Unwind_Reason_Code stack_frame(struct _Unwind_Context *context, void *ar
 /* As it is now? Each place is in a frame that the addresses before it have shown to be there. */
 __attribute__((no_sanitize("address"))) RT_HOT static bool is_same(const struct rt_paths *p, uint32_t i)
 {
-	const struct kept kept = p->kept[i];
+	const struct rt_kept kept = p->kept[i];
 	const uint64_t *address = p->words + kept.word;
 	const uint32_t *place = (const uint32_t *)(address + kept.n);
 
@@ -180,14 +163,14 @@ __attribute__((no_sanitize("address"))) RT_HOT static bool is_same(const struct 
 
 static void swap(struct rt_paths *p, uint32_t i, uint32_t j)
 {
-	struct kept kept = p->kept[i];
+	struct rt_kept kept = p->kept[i];
 
 	p->kept[i] = p->kept[j];
 	p->kept[j] = kept;
 }
 
 /* NULL: it has to be walked. What is met again moves to the front, two cache lines. */
-RT_HOT static const struct kept *find(struct rt_paths *p, uintptr_t frame)
+RT_HOT static const struct rt_kept *find(struct rt_paths *p, uintptr_t frame)
 {
 	for (uint32_t i = 0; i < p->n_kept; i++)
 		if (p->kept[i].frame == frame && is_same(p, i)) {
@@ -205,10 +188,10 @@ static void keep(struct rt_paths *p, const struct stack *stack)
 	uint32_t n_words = stack->n + (stack->n + 1) / 2;
 	uint32_t *place;
 
-	if (p->n_kept == KEPT || p->n_words + n_words > KEPT_WORDS)
+	if (p->n_kept == RT_KEPT || p->n_words + n_words > RT_KEPT_WORDS)
 		p->n_kept = p->n_words = 0;
-	p->kept[p->n_kept++] = (struct kept){ stack->frame, stack->id, (uint16_t)p->n_words, (uint8_t)stack->n,
-					      (uint8_t)stack->first };
+	p->kept[p->n_kept++] = (struct rt_kept){ stack->frame, stack->id, (uint16_t)p->n_words, (uint8_t)stack->n,
+						 (uint8_t)stack->first };
 	place = (uint32_t *)(p->words + p->n_words + stack->n);
 	for (uint32_t i = 0; i < stack->n; i++) {
 		p->words[p->n_words + i] = stack->address[i];
@@ -235,7 +218,7 @@ static uint32_t path_number(struct rt_thread *th, struct rt_paths *p, const uint
 	for (uint32_t i = 0; i < p->n_known; i++)
 		if (p->hash[i] == hash)
 			return i + 1;
-	if (p->n_known == KNOWN)
+	if (p->n_known == RT_KNOWN)
 		return 0;
 	head = (struct vp_unit){ rt_now(), VP_W(VP_KIND_STACK, n | (uint64_t)VP_STACK_PATH << 8 |
 								       (uint64_t)(p->n_known + 1) << VP_PATH_SHIFT) };
@@ -265,21 +248,13 @@ static uint32_t path_walk(struct rt_thread *th, struct rt_paths *p, uintptr_t fr
 
 void rt_paths_forget(struct rt_thread *th)
 {
-	if (th->paths)
-		th->paths->thread_seq = 0;
+	th->paths.thread_seq = 0;
 }
 
 RT_HOT static struct rt_paths *paths_of(struct rt_thread *th)
 {
-	struct rt_paths *p = th->paths;
+	struct rt_paths *p = &th->paths;
 
-	if (!p) {
-		p = (void *)syscall(SYS_mmap, NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-				    0L);
-		if (p == MAP_FAILED)
-			return NULL;
-		th->paths = p;
-	}
 	if (p->thread_seq != th->thread_seq) { /* numbers are the thread's own */
 		p->n_kept = p->n_words = p->n_known = p->n_walks = p->n_skipped = 0;
 		p->thread_seq = th->thread_seq;
@@ -289,18 +264,16 @@ RT_HOT static struct rt_paths *paths_of(struct rt_thread *th)
 
 RT_HOT uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller)
 {
-	const struct kept *known;
+	const struct rt_kept *known;
 	struct rt_paths *p;
-	uint32_t id = 0;
+	uint32_t id;
 
 	if (!rt_process.shm->stack_samples || th->in_stack || !is_ready)
 		return 0;
 	th->in_stack = (uintptr_t)__builtin_frame_address(0);
 	p = paths_of(th);
-	if (p) {
-		known = find(p, frame);
-		id = known ? known->id : path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
-	}
+	known = find(p, frame);
+	id = known ? known->id : path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
 	th->in_stack = 0;
 	return id;
 }
@@ -321,7 +294,7 @@ static void __attribute__((noinline)) sample_walk(struct rt_thread *th, struct r
 						  uintptr_t frame, const void *caller)
 {
 	struct stack stack = { .frame = frame };
-	struct stack_walk w = { .stack = &stack, .caller = (uint64_t)(uintptr_t)caller, .is_cachable = p != NULL };
+	struct stack_walk w = { .stack = &stack, .caller = (uint64_t)(uintptr_t)caller, .is_cachable = true };
 
 	rt_modules_check(th);
 	unwind(stack_frame, &w);
@@ -334,7 +307,7 @@ RT_HOT void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *calle
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	uint32_t limit = rt_process.shm->stack_samples, nth;
-	const struct kept *known;
+	const struct rt_kept *known;
 	struct rt_paths *p;
 
 	if (!limit || th->in_stack || !is_ready)
@@ -344,7 +317,7 @@ RT_HOT void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *calle
 		return;
 	th->in_stack = frame;
 	p = paths_of(th);
-	known = p ? find(p, frame | IS_SAMPLE) : NULL;
+	known = find(p, frame | IS_SAMPLE);
 	if (known)
 		sample_write(th, kind, p->words + known->word + known->first, known->n - known->first);
 	else

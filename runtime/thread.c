@@ -152,14 +152,15 @@ void rt_scopes_settle(struct vp_scope *top)
 	}
 }
 
-/* All but `state`, by which others see that the structure is taken, and the counters of hot calls. */
+/* All but `state`, by which others see that the structure is taken, what is known of stacks, and the counters of hot
+ * calls. */
 static void thread_clear(struct rt_thread *th)
 {
 	uint64_t stretch = th->probe.stretch;
 	int exit_rounds = th->exit_rounds;
 
 	memset(&th->probe, 0, sizeof(th->probe));
-	memset(&th->in_stack, 0, offsetof(struct rt_thread, hot) - offsetof(struct rt_thread, in_stack));
+	memset(&th->in_stack, 0, offsetof(struct rt_thread, paths) - offsetof(struct rt_thread, in_stack));
 	th->exit_rounds = exit_rounds;
 	th->probe.stretch = stretch;
 	th->probe.api = &rt_api;
@@ -326,6 +327,7 @@ void rt_thread_forked(struct rt_thread *th)
 	rt_hot_unskip(th, rt_now());
 	rt_hot_forget(th);
 	memset(th->n_stacks, 0, sizeof(th->n_stacks));
+	th->known_name = (struct rt_known_name){ 0 };
 	th->tid = (uint32_t)syscall(SYS_gettid);
 	th->thread_seq = atomic_fetch_add(&rt_process.shm->next_thread_seq, 1);
 	th->start_ticks = rt_now();

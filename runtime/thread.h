@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define VP_PROBE_TYPES_ONLY
+#include "runtime/paths.h"
 #include "runtime/probe.h"
 #include "trace/format.h"
 
@@ -24,6 +25,7 @@
 #endif
 #define RT_PENDING 4 /* chunks with a unit that an interrupted probe has yet to write */
 #define RT_SPINS 8   /* nested annotated spin waits */
+#define RT_KNOWN_NAME_MAX 23
 
 enum rt_thread_state { RT_THREAD_FREE = 0, RT_THREAD_LIVE = 1, RT_THREAD_EXITED = 2 };
 
@@ -32,18 +34,23 @@ struct rt_spin {
 	uint32_t ticket;
 };
 
-struct rt_paths; /* stack.c */
+/* The name of the thread's first interval. */
+struct rt_known_name {
+	uint64_t hash;	/* 0: none, or the session may not know it yet */
+	bool is_filled; /* or is being filled */
+	char text[RT_KNOWN_NAME_MAX];
+};
 
-/* Aligned to cache lines; what each record reads is in the first two. */
+/* What each record reads is in the first two cache lines, and in the same page what marks read. */
 struct rt_thread {
-	struct vp_thread probe; /* first: probe.h knows no more */
-	_Atomic uint32_t state; /* enum rt_thread_state */
-	uint32_t session;	/* in which it records, of rt_session; RT_RESTING: in none */
-	struct rt_paths *paths; /* kept from thread to thread; null: none yet */
-	uintptr_t in_stack;	/* the frame that walks a stack, 0: none */
-	int n_hot;		/* of `hot` whose calls are being skipped */
-	uint32_t n_begun;	/* intervals, as far as they are counted */
-	uint32_t n_stacks[4];	/* by enum vp_stack */
+	_Alignas(4096) struct vp_thread probe; /* first: probe.h knows no more */
+	_Atomic uint32_t state;		       /* enum rt_thread_state */
+	uint32_t session;		       /* in which it records, of rt_session; RT_RESTING: in none */
+	uintptr_t in_stack;		       /* the frame that walks a stack, 0: none */
+	int n_hot;			       /* of `hot` whose calls are being skipped */
+	uint32_t n_begun;		       /* intervals, as far as they are counted */
+	uint32_t n_stacks[4];		       /* by enum vp_stack */
+	struct rt_known_name known_name;
 	uint32_t tid, thread_seq, chunk_seq;
 	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
 	struct vp_chunk_header *pending[RT_PENDING];
@@ -58,7 +65,8 @@ struct rt_thread {
 	uint32_t fork_unfinished; /* bits: which pending chunk, and above them the current one */
 	uint64_t random, hot_ticks;
 	uint64_t hot_first;			      /* counters of earlier stretches are not this thread's */
-	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
+	_Alignas(64) struct rt_paths paths;	      /* from here on: not cleared for another thread */
+	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* see rt_hot_start() */
 };
 extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 

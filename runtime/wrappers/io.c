@@ -28,9 +28,9 @@
 #include <unistd.h>
 
 /* After so many uses a descriptor's kind is looked up again: libc closes some without our seeing it. */
-#define KIND_USES 256
+#define KIND_USES 128
 
-/* A descriptor's: kind << 8 | uses left; 0: unknown. */
+/* A descriptor's: kind << 8 | RT_FD_ACCEPTED | uses left; 0: unknown. */
 static _Atomic uint16_t *kind_of(int fd)
 {
 	return (unsigned)fd < RT_FDS ? &rt_fds[fd].kind : NULL;
@@ -43,7 +43,7 @@ RT_HOT static unsigned fd_kind(int fd)
 	unsigned kind = VP_WAIT_PIPE;
 	struct stat st;
 
-	if (known & 0xff) {
+	if (known & (KIND_USES - 1)) {
 		atomic_store_explicit(kept, (uint16_t)(known - 1), memory_order_relaxed);
 		return known >> 8;
 	}
@@ -56,6 +56,15 @@ RT_HOT static unsigned fd_kind(int fd)
 	if (kept)
 		atomic_store_explicit(kept, (uint16_t)(kind << 8 | (KIND_USES - 1)), memory_order_relaxed);
 	return kind;
+}
+
+/* Nobody need ask the kernel what it is. */
+static void fd_accepted(int fd)
+{
+	rt_fd_forget(fd);
+	if (kind_of(fd))
+		atomic_store_explicit(kind_of(fd), (uint16_t)(VP_WAIT_SOCKET << 8 | RT_FD_ACCEPTED | (KIND_USES - 1)),
+				      memory_order_relaxed);
 }
 
 void __attribute__((noinline, hot)) rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t start,
@@ -183,9 +192,9 @@ WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST
 WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd,
 	 NULL)
 WRAP_THEN(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *len), (fd, from, len), ACCEPT, VP_WAIT_SOCKET, fd,
-	  rt_fd_forget(r))
+	  fd_accepted(r))
 WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags), (fd, from, len, flags), ACCEPT4,
-	  VP_WAIT_SOCKET, fd, rt_fd_forget(r))
+	  VP_WAIT_SOCKET, fd, fd_accepted(r))
 WRAP_THEN(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd,
 	  if (r == 0 || errno == EINPROGRESS || errno == EINTR) rt_channel_connect(fd, to.__sockaddr__, len, start_))
 
