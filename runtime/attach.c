@@ -36,9 +36,7 @@ static _Atomic uint64_t modules_seen; /* dlpi_adds of the last MODULE records */
 static struct {
 	_Atomic uintptr_t start, end;
 } regions[N_REGIONS];
-static _Atomic int n_regions RT_HOT_DATA;			 /* those behind were never in use */
-static _Atomic uintptr_t regions_from RT_HOT_DATA = UINTPTR_MAX; /* what was ever shared lies */
-static _Atomic uintptr_t regions_to RT_HOT_DATA;		 /* within these */
+static _Atomic int n_regions RT_HOT_DATA; /* those behind were never in use */
 
 #ifndef VPROF_STATIC
 
@@ -487,37 +485,24 @@ void rt_modules_forget(void)
 
 static void region_add(void *start, size_t n_bytes)
 {
-	uintptr_t from = atomic_load(&regions_from), to = atomic_load(&regions_to), end = (uintptr_t)start + n_bytes;
-
-	while ((uintptr_t)start < from && !atomic_compare_exchange_weak(&regions_from, &from, (uintptr_t)start))
-		;
-	while (end > to && !atomic_compare_exchange_weak(&regions_to, &to, end))
-		;
 	for (int i = 0; i < N_REGIONS; i++) {
 		uintptr_t none = 0;
 		int n = atomic_load_explicit(&n_regions, memory_order_relaxed);
 
 		if (!atomic_compare_exchange_strong(&regions[i].start, &none, (uintptr_t)start))
 			continue;
-		atomic_store(&regions[i].end, end);
+		atomic_store(&regions[i].end, (uintptr_t)start + n_bytes);
 		while (n <= i && !atomic_compare_exchange_weak(&n_regions, &n, i + 1))
 			;
 		return;
 	}
 }
 
-/* How many to search for one with this address. */
-static int regions_around(uintptr_t a)
-{
-	return a < atomic_load_explicit(&regions_from, memory_order_relaxed) ||
-			       a >= atomic_load_explicit(&regions_to, memory_order_relaxed) ?
-		       0 :
-		       atomic_load_explicit(&n_regions, memory_order_acquire);
-}
-
 static void region_remove(const void *start)
 {
-	for (int i = 0, n = regions_around((uintptr_t)start); i < n; i++) {
+	int n = atomic_load_explicit(&n_regions, memory_order_acquire);
+
+	for (int i = 0; i < n; i++) {
 		if (start && atomic_load_explicit(&regions[i].start, memory_order_relaxed) == (uintptr_t)start) {
 			atomic_store(&regions[i].end, 0);
 			atomic_store(&regions[i].start, 0);
@@ -527,9 +512,10 @@ static void region_remove(const void *start)
 
 RT_HOT bool rt_address_shared(const void *address)
 {
+	int n = atomic_load_explicit(&n_regions, memory_order_acquire);
 	uintptr_t a = (uintptr_t)address;
 
-	for (int i = 0, n = regions_around(a); i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (a < atomic_load_explicit(&regions[i].end, memory_order_acquire)) {
 			uintptr_t start = atomic_load_explicit(&regions[i].start, memory_order_relaxed);
 

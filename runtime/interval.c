@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define N_STRINGS 16384u
+#define N_PLACES 64u /* in which a string may be */
 #define WATCH_EVERY 16u
 
 /* Hashes of the strings that this process has defined. When the table is full, strings are defined at each use. */
@@ -30,13 +31,20 @@ void rt_strings_forget(void)
 			atomic_store_explicit(&strings[i], 0, memory_order_relaxed);
 }
 
-/* A definition that was dropped is not. */
-static bool is_defined(uint64_t hash)
+/* Which of the places of a string, from its hash on, has it (*is_defined) or is free; N_PLACES: none. */
+static unsigned string_place(uint64_t hash, bool *is_defined)
 {
-	for (uint64_t at = hash; at < hash + 64; at++)
-		if (atomic_load_explicit(&strings[at % N_STRINGS], memory_order_relaxed) == hash)
-			return true;
-	return false;
+	unsigned i = 0;
+
+	*is_defined = false;
+	for (; i < N_PLACES; i++) {
+		uint64_t seen = atomic_load_explicit(&strings[(hash + i) % N_STRINGS], memory_order_relaxed);
+
+		*is_defined = seen == hash;
+		if (!seen || *is_defined)
+			break;
+	}
+	return i;
 }
 
 RT_HOT uint64_t rt_string(struct rt_thread *th, const char *text)
@@ -44,22 +52,15 @@ RT_HOT uint64_t rt_string(struct rt_thread *th, const char *text)
 	size_t n = text ? strnlen(text, VP_STRING_MAX) : 0;
 	uint64_t hash = hash_text(text, n);
 	struct vp_unit head = { hash, VP_W(VP_KIND_STRING, n) };
-	uint64_t free_entry, at = hash;
-	unsigned i;
+	bool is_defined;
+	unsigned i = string_place(hash, &is_defined);
 
-	for (i = 0; i < 64; i++, at++) {
-		uint64_t seen = atomic_load_explicit(&strings[at % N_STRINGS], memory_order_relaxed);
-
-		if (seen == hash)
-			return hash;
-		if (!seen)
-			break;
-	}
-	if (!rt_write_long(th, &head, 1, text, n))
+	if (is_defined || !rt_write_long(th, &head, 1, text, n))
 		return hash;
-	for (; i < 64; i++, at++) { /* only now: a definition that was dropped must be repeated */
-		free_entry = 0;
-		if (atomic_compare_exchange_strong(&strings[at % N_STRINGS], &free_entry, hash) || free_entry == hash)
+	for (; i < N_PLACES; i++) { /* only now: a definition that was dropped must be repeated */
+		uint64_t entry = 0;
+
+		if (atomic_compare_exchange_strong(&strings[(hash + i) % N_STRINGS], &entry, hash) || entry == hash)
 			break;
 	}
 	return hash;
@@ -70,6 +71,7 @@ RT_HOT uint64_t rt_string(struct rt_thread *th, const char *text)
 RT_HOT static uint64_t interval_name(struct rt_thread *th, const char *name)
 {
 	struct rt_known_name *known = &th->known_name;
+	bool is_defined;
 	uint64_t hash;
 	size_t i = 0;
 
@@ -78,7 +80,10 @@ RT_HOT static uint64_t interval_name(struct rt_thread *th, const char *name)
 			if (!name[i])
 				return known->hash;
 	hash = rt_string(th, name);
-	if (known->is_filled || !name || strnlen(name, RT_KNOWN_NAME_MAX) == RT_KNOWN_NAME_MAX || !is_defined(hash))
+	if (known->is_filled || !name || strnlen(name, RT_KNOWN_NAME_MAX) == RT_KNOWN_NAME_MAX)
+		return hash;
+	string_place(hash, &is_defined);
+	if (!is_defined) /* its definition was dropped, or the table is full */
 		return hash;
 	known->is_filled = true;
 	atomic_signal_fence(memory_order_seq_cst);

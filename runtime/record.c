@@ -9,8 +9,7 @@
 #define _GNU_SOURCE
 #include "runtime/chunk.h"
 
-#define RETRY_EVERY 32	   /* dropped records between two looks for a free chunk */
-#define RT_AHEAD_BYTES 192 /* where the records of the next microseconds will be */
+#define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
 /* The session that this process had joined is over. Where the collector died, probes may still be open: the gate of
  * 0 keeps them from asking. */
@@ -142,7 +141,6 @@ RT_HOT bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned
 	if (RT_UNLIKELY(address >= th->probe.limit))
 		return write_slow(th, address, units, n);
 	rt_units_store(address, units, n);
-	rt_prefetch_write((const void *)(address + RT_AHEAD_BYTES)); /* the collector's processor has it */
 	return true;
 }
 

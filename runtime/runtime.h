@@ -96,17 +96,6 @@ static inline bool rt_window_closed(const struct rt_thread *th)
 	return __atomic_load_n(th->probe.closed, __ATOMIC_RELAXED) != 0;
 }
 
-/* Something is about to be written here, and another processor may have it. Where the processor does not know the
- * instruction it does nothing. */
-static inline void rt_prefetch_write(const void *address)
-{
-#if defined(__x86_64__)
-	__asm__("prefetchw %0" : : "m"(*(const char *)address));
-#else
-	__builtin_prefetch(address, 1);
-#endif
-}
-
 static inline uint64_t rt_now(void)
 {
 #if defined(__x86_64__)

@@ -61,9 +61,11 @@ RT_HOT static unsigned fd_kind(int fd)
 /* Nobody need ask the kernel what it is. */
 static void fd_accepted(int fd)
 {
+	_Atomic uint16_t *kept = kind_of(fd);
+
 	rt_fd_forget(fd);
-	if (kind_of(fd))
-		atomic_store_explicit(kind_of(fd), (uint16_t)(VP_WAIT_SOCKET << 8 | RT_FD_ACCEPTED | (KIND_USES - 1)),
+	if (kept)
+		atomic_store_explicit(kept, (uint16_t)(VP_WAIT_SOCKET << 8 | RT_FD_ACCEPTED | (KIND_USES - 1)),
 				      memory_order_relaxed);
 }
 
@@ -239,20 +241,20 @@ WRAP(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), 
 RT_NEXT(close);
 RT_HOT RT_EXPORT int close(int fd)
 {
+	const _Atomic uint16_t *kept = kind_of(fd);
 	uint64_t start, end;
-	unsigned kind = VP_WAIT_DISK;
+	unsigned kind;
 	int r;
 
 	if (!rt_active())
 		return REAL(close)(fd);
-	if (kind_of(fd) && atomic_load_explicit(kind_of(fd), memory_order_relaxed))
-		kind = atomic_load_explicit(kind_of(fd), memory_order_relaxed) >> 8;
+	kind = kept ? atomic_load_explicit(kept, memory_order_relaxed) >> 8 : 0;
 	rt_fd_forget(fd);
 	start = rt_now();
 	r = REAL(close)(fd);
 	end = rt_now();
 	if (end - start >= rt_process.io_ticks)
-		rt_io_record(VP_CALL_CLOSE, kind, fd, start, end, r);
+		rt_io_record(VP_CALL_CLOSE, kind ? kind : VP_WAIT_DISK, fd, start, end, r);
 	return r;
 }
 
