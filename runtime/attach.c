@@ -7,6 +7,7 @@
  * nothing, and a mark of an interval asks whether somebody has invited it (runtime/join/).
  */
 #define _GNU_SOURCE
+#include "runtime/channel.h"
 #include "runtime/chunk.h"
 
 #include <dlfcn.h>
@@ -240,6 +241,7 @@ static void join(void)
 	rt_process.parent_seq = 0;
 	rt_chunks_join();
 	rt_strings_forget();
+	rt_fds_forget();
 	atomic_store(&modules_seen, 0);
 	session_begin();
 	rt_memory_joined();

@@ -167,6 +167,12 @@ RT_HOT void rt_fd_forget_known(int fd)
 	rt_poll_forget(fd);
 }
 
+void rt_fds_forget(void)
+{
+	for (int fd = 0; fd < RT_FDS; fd++)
+		rt_fd_forget(fd);
+}
+
 /* What arrives at one end is what the other wrote. */
 void rt_channel_pair(const int fds[2], int type)
 {

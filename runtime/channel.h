@@ -47,6 +47,7 @@ _Static_assert(sizeof(struct rt_fd) == 32, "no padding");
 extern struct rt_fd rt_fds[RT_FDS];
 
 void rt_fd_forget_known(int fd); /* below RT_FDS */
+void rt_fds_forget(void);	 /* all: while nobody records, closing one and accepting another are not seen */
 void rt_poll_forget(int fd);	 /* wrappers/io_poll.c: no epoll set returns it any more */
 uint64_t rt_channel_find(int fd, enum rt_channel_side side);
 uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit);
