@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "request.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static const struct truth_column columns[N_FACTORS] = {
 	[REQUEST] = { "handle_request", -1, 0 },
 	[PARSE_REQUEST] = { "parse_request", REQUEST, 0 },
@@ -24,7 +27,9 @@ static void handle_with_account(struct request *r, struct account *a)
 
 	delay_ns = plant_is_cpu_exact() ? -1 : plant_delay_ns();
 	inner = PLANT_INTERRUPTIONS();
+	r->from = PLANT_NOW();
 	PLANT_CALL(r->took[REQUEST], handle_request(r));
+	r->to = PLANT_NOW();
 	a->interruptions = PLANT_INTERRUPTIONS() - inner;
 	a->delay_ns = delay_ns < 0 ? -1 : plant_delay_ns() - delay_ns;
 	a->apart = PLANT_INTERRUPTIONS() - outer - a->interruptions;
@@ -71,31 +76,51 @@ static struct plant_time part_of(struct plant_time all, uint64_t own_gaps, uint6
 	return part;
 }
 
+static void add_request(struct truth *t, struct request *r, const struct account *account,
+			const struct plant_log *rival)
+{
+	struct plant_time all;
+	uint64_t planted = plant_log_overlap(rival, r->from, r->to).low, gaps;
+
+	r->took[REQUEST].low = r->took[PARSE_REQUEST].high + r->took[MATCH_RULES].high;
+	r->parse_gaps = gaps_of(&r->took[PARSE_REQUEST], r->parse_gaps);
+	r->match_gaps = gaps_of(&r->took[MATCH_RULES], r->match_gaps);
+	all = preempted(r, account);
+	r->took[PREEMPTED_PARSE] = part_of(all, r->parse_gaps, r->match_gaps);
+	r->took[PREEMPTED_MATCH] = part_of(all, r->match_gaps, r->parse_gaps);
+	gaps = r->parse_gaps + r->match_gaps;
+	r->took[REQUEST].away = gaps > planted ? gaps - planted : 0; /* others than the rival, whom nobody planted */
+	t->cpu_ns += account->cpu_ns;
+	truth_add(t, r->took);
+}
+
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 300);
 	struct truth_answer answer = { .interval = "request", .has_preempted = 1 };
+	struct request *requests = calloc(o.n, sizeof *requests);
+	struct account *accounts = calloc(o.n, sizeof *accounts);
+	const struct plant_log *rival;
 	struct truth truth;
 
+	if (!requests || !accounts) {
+		perror("matcher");
+		return 1;
+	}
 	truth_open(&truth, N_FACTORS, columns, o.n);
-	rival_start(o.random);
+	rival = rival_start(o.random);
 	for (size_t i = 0; i < o.n; i++) {
-		struct request r = { .id = i + 1 };
-		struct plant_time all;
-		struct account account;
+		struct request *r = &requests[i];
 
-		r.parse_ns = plant_uniform(&o.random, 1000, 3000);
-		r.match_ns = plant_uniform(&o.random, 1400000, 1600000);
-		handle_with_account(&r, &account);
-		r.took[REQUEST].low = r.took[PARSE_REQUEST].high + r.took[MATCH_RULES].high;
-		r.parse_gaps = gaps_of(&r.took[PARSE_REQUEST], r.parse_gaps);
-		r.match_gaps = gaps_of(&r.took[MATCH_RULES], r.match_gaps);
-		all = preempted(&r, &account);
-		r.took[PREEMPTED_PARSE] = part_of(all, r.parse_gaps, r.match_gaps);
-		r.took[PREEMPTED_MATCH] = part_of(all, r.match_gaps, r.parse_gaps);
-		truth.cpu_ns += account.cpu_ns;
-		truth_add(&truth, r.took);
+		r->id = i + 1;
+		r->parse_ns = plant_uniform(&o.random, 1000, 3000);
+		r->match_ns = plant_uniform(&o.random, 1400000, 1600000);
+		handle_with_account(r, &accounts[i]);
 	}
 	rival_stop();
+	for (size_t i = 0; i < o.n; i++)
+		add_request(&truth, &requests[i], &accounts[i], rival);
+	free(requests);
+	free(accounts);
 	return truth_write(&truth, &answer);
 }

@@ -12,12 +12,14 @@ struct request {
 	uint32_t parse_ns, match_ns;
 	struct plant_time took[N_FACTORS];
 	uint64_t parse_gaps, match_gaps; /* between readings of the clock in them */
+	uint64_t from, to;
 };
 
 void handle_request(struct request *r);
 void match_rules(struct request *r);
 
-void rival_start(uint64_t seed); /* in a process of its own; pins both to one processor */
+/* In a process of its own; pins both to one processor. Its log tells when it surely ran. */
+const struct plant_log *rival_start(uint64_t seed);
 void rival_stop(void);
 
 #endif

@@ -7,12 +7,27 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define MAX_RUNS 100000 /* of a second or two, in each of which a few thousand interrupts end one */
+
 static pid_t rival;
+static struct plant_log *ran; /* shared with it */
+
+static void *share(size_t n_bytes)
+{
+	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	return p;
+}
 
 static void pin(void)
 {
@@ -29,21 +44,43 @@ static void pin(void)
 		perror("sched_setaffinity");
 }
 
+static void add_run(uint64_t from, uint64_t to)
+{
+	if (ran->n < MAX_RUNS)
+		ran->stretches[ran->n++] = (struct plant_stretch){ from, from, to, to, 0 };
+}
+
+/* Busy for `ns`; the log has each part of it in which nothing came between two readings of the clock. */
+static void run_for(uint32_t ns)
+{
+	uint64_t now = PLANT_NOW(), until = now + (uint64_t)((double)ns * plant_ticks_per_ns), from = now, last;
+
+	do {
+		last = now;
+		now = PLANT_NOW();
+		if (now - last > plant_away_ticks) {
+			add_run(from, last);
+			from = now;
+		}
+	} while (now < until);
+	add_run(from, now);
+}
+
 static void compete(uint64_t seed)
 {
-	struct plant_time spent = { 0, 0 };
-
 	if (setpriority(PRIO_PROCESS, 0, -20)) /* as the server: best effort */
-		spent.low = 0;
+		perror("setpriority");
 	for (;;) {
 		plant_sleep_us(plant_uniform(&seed, 500, 6000));
-		PLANT_SPIN(plant_uniform(&seed, 500000, 5000000), spent);
+		run_for(plant_uniform(&seed, 500000, 5000000));
 	}
 }
 
-void rival_start(uint64_t seed)
+const struct plant_log *rival_start(uint64_t seed)
 {
 	pin();
+	ran = share(sizeof *ran);
+	ran->stretches = share(MAX_RUNS * sizeof *ran->stretches);
 	rival = fork();
 	if (rival < 0) {
 		perror("fork");
@@ -53,6 +90,7 @@ void rival_start(uint64_t seed)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		compete(seed);
 	}
+	return ran;
 }
 
 void rival_stop(void)
