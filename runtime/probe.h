@@ -531,7 +531,7 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #endif
 #if defined(VP_LIVE_PLAIN)
 #define VP_LIVE_SITE(code)
-#elif defined(__cplusplus)
+#elif defined(__cplusplus) || defined(VP_LIVE_PROBED)
 #define VP_LIVE_SITE(code)                                                                                             \
 	VP_LIVE_MADE_(vp_live_##code, code) VP_LIVE_SCOPE_(vp_site_##code, vp_site_open_##code, vp_live_##code)
 #else
@@ -546,6 +546,7 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #if defined(VP_LIVE_TWINS) && !defined(__cplusplus) && defined(__x86_64__)
 #define VP_LIVE_TWINS_
 #define VP_LIVE_HERE(code)
+#define VP_LIVE_HERE_SITE(code)
 #define VP_TWIN_(name, ...)                                                                                            \
 	static __typeof__(name) name##__vp __attribute__((__noinline__, __section__(".text.vp"),                       \
 							  __patchable_function_entry__(0, 0), __VA_ARGS__));
@@ -566,6 +567,7 @@ VP_INLINE_ void (*vp_unseen(void (*function)(void)))(void)
 #define VP_UNSEEN(name) ((__typeof__(&(name)))vp_unseen((void (*)(void))(name)))
 #else
 #define VP_LIVE_HERE(code) VP_LIVE_FUNCTION(code)
+#define VP_LIVE_HERE_SITE(code) VP_LIVE_SITE(code)
 #define VP_APART
 #endif
 #if defined(VP_LIVE_TWINS_) && !defined(__clang__)

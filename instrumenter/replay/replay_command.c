@@ -19,6 +19,7 @@
 
 #include "common/files.h"
 #include "instrumenter/replay/replay_deps.h"
+#include "instrumenter/splice/splice_live.h"
 #include "instrumenter/splice/splice_shadow.h"
 
 struct words {
@@ -143,13 +144,15 @@ static void add_live(struct rewrite *w)
 			add(&w->out, twins[i]);
 	if (unit->half == VPROF_UNIT_PROBED)
 		add(&w->out, "-g0");
+	if (unit->half == VPROF_UNIT_PROBED && unit->tu->lang == VPROF_LANG_C)
+		add(&w->out, "-fkeep-static-functions"); /* twins of what only the other half does not inline */
 	if (is_half && is_lto(&unit->command))
 		add(&w->out, "-fno-lto");
 	if (is_half)
 		add(&w->out, unit->half == VPROF_UNIT_PLAIN ? "-DVP_LIVE_PLAIN" : "-DVP_LIVE_PROBED");
 	for (size_t i = 0; is_half && i < sizeof gcc / sizeof *gcc; i++)
 		add(&w->out, gcc[i]);
-	if (unit->tu->lang != VPROF_LANG_C || unit->is_plain)
+	if (unit->tu->lang != VPROF_LANG_C || unit->is_plain || is_half)
 		return;
 	for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
 		add(&w->out, twins[i]);
@@ -439,7 +442,7 @@ static int has_assembly(const struct vprof_replayer *r, const struct vprof_unit 
 
 int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit)
 {
-	return unit->tu->lang == VPROF_LANG_CXX && has_assembly(r, unit);
+	return has_assembly(r, unit) && (unit->tu->lang == VPROF_LANG_CXX || !is_lto(&unit->command));
 }
 
 int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit)

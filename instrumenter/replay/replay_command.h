@@ -11,7 +11,7 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 /* The recorded command as it is, to `output`, without by-products. */
 char **vprof_original_command(const struct vprof_unit *unit, const char *output);
 
-/* Can a C++ unit have twins, made of two assemblies (resident_merge.h)? And the command that assembles them. */
+/* Can the unit have twins that are made of two assemblies (resident_merge.h)? And the command that assembles them. */
 int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit);
 /* Can the compiler's assembly of the C unit be changed before it becomes an object? */
 int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit);

@@ -131,7 +131,7 @@ static int assemble(struct vprof_unit *unit, const struct vprof_text *text, stru
 	return rc;
 }
 
-/* A C++ unit with twins: 1 when it cannot have any, for a reason that the messages end with. */
+/* A unit that is compiled twice: 1 when it cannot be, for a reason that the messages end with. */
 static int run_merged(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
 		      struct vprof_error *err)
 {
@@ -176,6 +176,48 @@ static int run_spared(struct vprof_replayer *r, struct vprof_unit *unit, struct 
 	return rc > 0 ? VPROF_OK : rc;
 }
 
+/* Of two assemblies: 1 when it cannot have those. */
+static int run_doubled(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+		       struct vprof_process_result *result, struct vprof_error *err)
+{
+	int rc = run_merged(r, unit, p, err);
+
+	*result = (struct vprof_process_result){ 0 };
+	if (rc > 0) {
+		vprof_replay_log(r, NULL, "no twins by two assemblies: %s\n%s", vprof_replay_short(r, unit->output),
+				 unit->messages.s);
+		vprof_text_clear(&unit->messages);
+	}
+	return rc;
+}
+
+/* With twins, if it can have any: those of its text, of two assemblies where that gives more
+ * of them, or where the text does not compile twice. */
+static int run_with_twins(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+			  struct vprof_process_result *result, struct vprof_error *err)
+{
+	int is_c = unit->tu->lang == VPROF_LANG_C, is_tried = 0, rc = 1;
+
+	if (vprof_can_merge(r, unit) && (!is_c || vprof_unit_needs_assembly(r->facts, r->plan, unit->tu))) {
+		rc = run_doubled(r, unit, p, result, err);
+		is_tried = 1;
+		unit->is_plain = rc > 0 && !is_c;
+	}
+	if (rc > 0)
+		rc = vprof_can_spare(r, unit) ? run_spared(r, unit, p, result, err) :
+						run_compiler(r, unit, p, result, err);
+	if (rc || !lacks_twins(r, unit, result->status))
+		return rc;
+	vprof_replay_log(r, NULL, "no twins by its text: %s, since it does not compile with them\n%s",
+			 vprof_replay_short(r, unit->output), unit->messages.s);
+	vprof_text_clear(&unit->messages);
+	rc = !is_tried && vprof_can_merge(r, unit) ? run_doubled(r, unit, p, result, err) : 1;
+	if (rc <= 0)
+		return rc;
+	unit->is_plain = 1;
+	return run_compiler(r, unit, p, result, err);
+}
+
 int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
 		       struct vprof_error *err)
 {
@@ -195,28 +237,8 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	free(unit->made);
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
 	rc = unit->made ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
-	if (!rc && vprof_can_merge(r, unit)) {
-		*result = (struct vprof_process_result){ 0 };
-		rc = run_merged(r, unit, &p, err);
-		if (rc > 0) {
-			vprof_replay_log(r, NULL, "without twins: %s\n%s", vprof_replay_short(r, unit->output),
-					 unit->messages.s);
-			vprof_text_clear(&unit->messages);
-			unit->is_plain = 1;
-			rc = run_compiler(r, unit, &p, result, err);
-		}
-	} else if (!rc && vprof_can_spare(r, unit)) {
-		rc = run_spared(r, unit, &p, result, err);
-	} else if (!rc) {
-		rc = run_compiler(r, unit, &p, result, err);
-	}
-	if (!rc && lacks_twins(r, unit, result->status)) {
-		vprof_replay_log(r, NULL, "without twins: %s, since it does not compile with them\n%s",
-				 vprof_replay_short(r, unit->output), unit->messages.s);
-		vprof_text_clear(&unit->messages);
-		unit->is_plain = 1;
-		rc = run_compiler(r, unit, &p, result, err);
-	}
+	if (!rc)
+		rc = run_with_twins(r, unit, &p, result, err);
 	if (!rc && result->status)
 		rc = compile_failed(r, unit, result, err);
 	if (!rc && r->o->flows && unit->action != VPROF_UNIT_REVERT)

@@ -18,8 +18,8 @@
 #include "instrumenter/restore/replay_state.h"
 #include "instrumenter/splice/splice_unit.h"
 
-/* What one run of the compiler makes of a unit: its object, or assembly (resident_merge.h), of a half of a C++ unit
- * with twins or of a C unit. */
+/* What one run of the compiler makes of a unit: its object, or assembly (resident_merge.h), of a half of a unit
+ * that is compiled twice, or of a C unit. */
 enum vprof_unit_half { VPROF_UNIT_WHOLE, VPROF_UNIT_PLAIN, VPROF_UNIT_PROBED, VPROF_UNIT_IN_C };
 
 enum vprof_unit_action { VPROF_UNIT_KEEP, VPROF_UNIT_COMPILE, VPROF_UNIT_REVERT };

@@ -35,8 +35,10 @@ enum kind { ABSENT, FUNCTION, VARIABLE };
 struct symbol {
 	unsigned char kind[2]; /* in the plain and the probed assembly: enum kind */
 	unsigned char is_global, is_writable, is_own;
+	unsigned char has_labels; /* a variable that leads to places in the code */
 	unsigned char is_entered; /* a function whose entry may have to be opened */
 	long size[2];		  /* 0: not known */
+	uint32_t of_plain;	  /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
 };
 
 struct line {
@@ -262,11 +264,24 @@ static void look_at(struct merge *m, const struct line *l, int which)
 	}
 }
 
+/* A label that is none of a string. */
+static int names_label(const struct line *l)
+{
+	const char *at = l->word;
+
+	while ((at = memmem(at, (size_t)(l->end - at), ".L", 2))) {
+		at += 2;
+		if (at < l->end && *at != 'C')
+			return 1;
+	}
+	return 0;
+}
+
 /* What an assembly defines. */
 static void read_symbols(struct merge *m, const struct vprof_text *text, int which)
 {
 	const char *at = text->s, *end = text->s + text->len;
-	uint32_t function = VPROF_NONE;
+	uint32_t function = VPROF_NONE, variable = VPROF_NONE;
 	enum place place = CODE;
 	int in_statement = 0; /* assembly of the program's own */
 	struct line l;
@@ -278,10 +293,15 @@ static void read_symbols(struct merge *m, const struct vprof_text *text, int whi
 			define(m, l.word, l.n_word, which, place == CODE || place == EXCEPTIONS ? FUNCTION : VARIABLE,
 			       place == WRITABLE);
 			function = function_of(m, &l);
-		} else if (which && function != VPROF_NONE && is_to_be_seen(&l))
+			variable = place == CODE || place == EXCEPTIONS ? VPROF_NONE : function;
+		} else if (is_label(&l))
+			variable = VPROF_NONE;
+		else if (which && function != VPROF_NONE && is_to_be_seen(&l))
 			m->symbols.v[function].is_entered = 1;
 		else if (!in_statement && is_section(&l))
 			place = place_of(&l);
+		else if (which && variable != VPROF_NONE && is_word(&l, ".quad .long"))
+			m->symbols.v[variable].has_labels |= (unsigned char)names_label(&l);
 		else if (!in_statement && begins(&l, "."))
 			look_at(m, &l, which);
 	}
@@ -298,6 +318,41 @@ static int is_clone(const char *dot)
 	return 0;
 }
 
+/* The compiler numbers the static variables of C's functions in an order of its own. One whose name no other function
+ * uses is the same in both assemblies: its number in the plain one, VPROF_NONE when it is not certain. */
+static uint32_t same_static(const struct merge *m, size_t i)
+{
+	const char *name = m->names.kept.v[i], *dot = strrchr(name, '.');
+	uint32_t found = VPROF_NONE;
+	size_t n[2] = { 0, 0 };
+
+	for (uint32_t j = 0; j < m->symbols.n; j++) {
+		const struct symbol *s = &m->symbols.v[j];
+		const char *other = m->names.kept.v[j];
+
+		if (strncmp(other, name, (size_t)(dot + 1 - name)) || strchr(other + (dot + 1 - name), '.'))
+			continue;
+		for (int half = 0; half < 2; half++)
+			n[half] += s->kind[half] == VARIABLE;
+		if (s->kind[0] == VARIABLE && s->size[0] && s->size[0] == m->symbols.v[i].size[1])
+			found = j;
+	}
+	return n[0] == 1 && n[1] == 1 ? found : VPROF_NONE;
+}
+
+/* A constant that the compiler made, or a name of C++, where those of static variables are not numbered. */
+static int is_made(const char *name)
+{
+	static const char *const made[] = {
+		"_Z", "CSWTCH.", "C.", "__func__.", "__FUNCTION__.", "__PRETTY_FUNCTION__."
+	};
+
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		if (!strncmp(name, made[i], strlen(made[i])))
+			return 1;
+	return 0;
+}
+
 /* May the two be one program? Decides which variables are the probed assembly's own. */
 static int check(struct merge *m)
 {
@@ -309,7 +364,14 @@ static int check(struct merge *m)
 			if (dot && !is_clone(dot))
 				wrong = "a part of a function that another part calls by its address (a coroutine)";
 		} else if (s->kind[1] == VARIABLE && !s->is_global) {
-			if (s->is_writable && (dot || !s->kind[0]))
+			int is_table = s->has_labels && !s->is_writable;
+			uint32_t same = dot && !is_table && !is_made(name) ? same_static(m, i) : VPROF_NONE;
+
+			s->of_plain = same == VPROF_NONE ? 0 : same + 1;
+			if (s->of_plain && !s->has_labels)
+				continue;
+			if ((s->is_writable && !s->kind[0]) ||
+			    (dot && (s->is_writable || (!is_table && !is_made(name)))))
 				wrong = "a variable that only one of the two copies has";
 			else if (!dot && s->size[0] && s->size[1] && s->size[0] != s->size[1])
 				wrong = "a variable that has two sizes";
@@ -346,9 +408,16 @@ static int is_renamed(struct merge *m, const char *name, size_t n, int is_target
 
 static void write_name(struct merge *m, const char *name, size_t n, int is_target, int is_defined)
 {
+	const struct symbol *s;
+
 	if (n > 2 && is_local_label(name)) {
 		vprof_text_add(m->out, OWN_PREFIX);
 		vprof_text_append(m->out, name + 2, n - 2);
+		return;
+	}
+	s = is_defined ? NULL : symbol(m, name, n);
+	if (s && s->of_plain) {
+		vprof_text_add(m->out, m->names.kept.v[s->of_plain - 1]);
 		return;
 	}
 	vprof_text_append(m->out, name, n);
@@ -412,7 +481,7 @@ static void write_label(struct merge *m, const struct line *l)
 	int in_code = m->place == CODE || m->place == EXCEPTIONS;
 
 	if (!in_code) {
-		m->is_kept = m->place != LEFT_OUT && (!s || !s->kind[0] || s->is_own);
+		m->is_kept = m->place != LEFT_OUT && (!s || (!s->of_plain && (!s->kind[0] || s->is_own)));
 		if (!m->is_kept)
 			return;
 		write_section(m, !s);
@@ -467,7 +536,7 @@ static void write_about(struct merge *m, const struct line *l)
 	s = symbol(m, name, n);
 	is_function = s && s->kind[1] == FUNCTION;
 	is_here = is_function && is_of_runtime(name) && !s->kind[0];
-	if (s && s->kind[1] == VARIABLE && s->kind[0] && !s->is_own)
+	if (s && s->kind[1] == VARIABLE && (s->of_plain || (s->kind[0] && !s->is_own)))
 		return;
 	if (is_function && !is_here && !is_word(l, ".type .size"))
 		return;

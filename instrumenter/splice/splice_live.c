@@ -44,6 +44,8 @@ struct live {
 	unsigned char *is_kept, *is_apart;
 	unsigned char *is_unseen; /* calls: the compiler does not know whom they call */
 	unsigned char *is_main;	  /* files: a unit's own */
+	unsigned char *is_mixed;  /* files: read by a unit that is compiled twice instead (VP_LIVE_PROBED) */
+	unsigned char *has_site;  /* canonical functions: calls that are measured themselves */
 	uint64_t *readers;	  /* [files][n_words]: the units that read a file, a bit for each */
 	size_t n_words;
 	int is_lto;	    /* some units are optimised when they are linked */
@@ -91,7 +93,18 @@ static void find_places(struct live *l)
 		if (a->function && (!strcmp(a->target, "pthread_create") || !strcmp(a->target, "thrd_create")))
 			l->is_start[a->function - 1] = 1;
 	}
+	for (size_t i = 0; i < l->plan->n_probes; i++) {
+		const struct vprof_probe *p = &l->plan->probes[i];
+		const struct vprof_facts_call *c =
+			p->kind == VPROF_PROBE_FUNCTION ? NULL : vprof_facts_call(facts, p->fact_id);
+		uint32_t holder = c ? vprof_facts_caller(facts, c) : UINT32_MAX;
+
+		if (holder != UINT32_MAX)
+			l->has_site[l->canon[holder]] = 1;
+	}
 	for (size_t i = 0; i < facts->n_tus; i++) {
+		int is_mixed = vprof_unit_needs_assembly(facts, l->plan, &facts->tus[i]);
+
 		l->is_lto |= strstr(facts->tus[i].arguments, "\"-flto") != NULL;
 		for (size_t k = 0; k < facts->tus[i].n_files; k++) {
 			const struct vprof_facts_file *file = vprof_facts_file(facts, facts->tus[i].files[k]);
@@ -100,6 +113,7 @@ static void find_places(struct live *l)
 				continue;
 			if (!strcmp(file->path, facts->tus[i].path))
 				l->is_main[file - facts->files] = 1;
+			l->is_mixed[file - facts->files] |= (unsigned char)is_mixed;
 			l->readers[(size_t)(file - facts->files) * l->n_words + i / 64] |= UINT64_C(1) << i % 64;
 		}
 	}
@@ -154,6 +168,31 @@ static const struct vprof_probe *probe_of(const struct live *l, uint32_t functio
 	return p && p->kind == VPROF_PROBE_FUNCTION ? p : NULL;
 }
 
+int vprof_unit_needs_assembly(const struct vprof_facts *facts, const struct vprof_plan *plan,
+			      const struct vprof_facts_tu *tu)
+{
+	for (size_t i = 0; tu->lang == VPROF_LANG_C && i < facts->n_functions; i++) {
+		const struct vprof_facts_function *f = &facts->functions[i];
+		const struct vprof_facts_file *file = NULL;
+
+		if ((strcmp(f->twin, "head") && strcmp(f->twin, "static_local")) || f->lang != VPROF_LANG_C ||
+		    !vprof_plan_probe(plan, VP_CODE_FUNCTION + f->id))
+			continue;
+		file = vprof_facts_file(facts, f->file);
+		if (file && !strcmp(file->path, tu->path))
+			return 1;
+	}
+	return 0;
+}
+
+/* Sites stand in the twins of a header's functions only, which a unit that is compiled twice has none of. */
+static int lacks_sites(const struct live *l, uint32_t canon)
+{
+	size_t file = file_index(l, l->facts->functions[canon].file);
+
+	return l->has_site[canon] && file < l->facts->n_files && l->is_mixed[file] && !l->is_main[file];
+}
+
 /* Decides on all functions of the file whose first is order[first]; returns how many it has. */
 static size_t decide_file(struct live *l, size_t first, int *rc, struct vprof_error *err)
 {
@@ -171,7 +210,7 @@ static size_t decide_file(struct live *l, size_t first, int *rc, struct vprof_er
 			*rc = vprof_file_read(file->path, &text, err);
 		if (*rc)
 			break;
-		l->form[f] = (unsigned char)form_of(l, i, &text);
+		l->form[f] = (unsigned char)(lacks_sites(l, f) ? IN_BODY : form_of(l, i, &text));
 	}
 	vprof_text_release(&text);
 	return i - first;
@@ -457,30 +496,35 @@ static int add_file(struct live *l, size_t first, size_t n, struct vprof_error *
 	return rc;
 }
 
+/* Around the call: VP_SITE becomes `word`, and its like. */
+static void enclose(struct live *l, const struct vprof_facts_call *c, const struct vprof_probe *p, const char *word,
+		    enum vprof_edit_copies copies)
+{
+	const char *const *form = vprof_site_text[c->form], *at = strstr(form[0], "VP_SITE");
+	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
+	size_t first = l->edits->n;
+
+	vprof_text_append(&before, form[0], (size_t)(at - form[0]));
+	vprof_text_addf(&before, "%s%s(%u)%s", word, at + strlen("VP_SITE"), p->code, form[1]);
+	vprof_text_add(&after, form[2]);
+	vprof_edits_enclose(l->edits, c->file, c->begin, c->end, VPROF_SPLICE_RANK_SITE, &before, &after);
+	vprof_edits_belong(l->edits, first, copies);
+}
+
 static int add_site(struct live *l, const struct vprof_probe *p)
 {
 	const struct vprof_facts_call *c = vprof_facts_call(l->facts, p->fact_id);
 	uint32_t holder = c ? vprof_facts_caller(l->facts, c) : UINT32_MAX;
-	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
-	size_t first = l->edits->n;
 
 	if (!c || c->begin < 1 || c->end <= c->begin || !c->wrappable || holder == UINT32_MAX)
 		return -1;
-	vprof_text_addf(&before, "%s(%u)%s", vprof_site_text[c->form][0], p->code, vprof_site_text[c->form][1]);
-	vprof_text_add(&after, vprof_site_text[c->form][2]);
-	/* VP_SITE becomes VP_LIVE_SITE, and its like */
-	if (before.s) {
-		struct vprof_text live = VPROF_TEXT_INIT;
-		const char *at = strstr(before.s, "VP_SITE");
-
-		vprof_text_append(&live, before.s, (size_t)(at - before.s));
-		vprof_text_addf(&live, "VP_LIVE_%s", at + 3);
-		vprof_text_release(&before);
-		before = live;
+	if (l->form[l->canon[holder]] != TWIN) {
+		enclose(l, c, p, "VP_LIVE_SITE", VPROF_EDIT_BOTH);
+		return 0;
 	}
-	vprof_edits_enclose(l->edits, c->file, c->begin, c->end, VPROF_SPLICE_RANK_SITE, &before, &after);
-	if (l->form[l->canon[holder]] == TWIN)
-		vprof_edits_belong(l->edits, first, VPROF_EDIT_COPY_ONLY);
+	enclose(l, c, p, "VP_LIVE_SITE", VPROF_EDIT_COPY_ONLY);
+	if (!in_header(l, l->canon[holder])) /* for a unit without twins of this kind */
+		enclose(l, c, p, "VP_LIVE_HERE_SITE", VPROF_EDIT_ORIGINAL_ONLY);
 	return 0;
 }
 
@@ -637,13 +681,15 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	l.is_unseen = calloc(facts->n_calls + 1, 1);
 	l.is_start = calloc(facts->n_functions + 1, 1);
 	l.is_main = calloc(facts->n_files + 1, 1);
+	l.is_mixed = calloc(facts->n_files + 1, 1);
+	l.has_site = calloc(facts->n_functions + 1, 1);
 	l.n_words = facts->n_tus / 64 + 1;
 	l.readers = calloc((facts->n_files + 1) * l.n_words, sizeof *l.readers);
 	l.names = calloc(facts->n_functions + 1, sizeof *l.names);
 	l.called = calloc(facts->n_functions + 1, sizeof *l.called);
 	l.hides = calloc(facts->n_functions + 1, 1);
 	rc = l.order && l.canon && l.form && l.is_start && l.is_kept && l.is_apart && l.is_unseen && l.is_main &&
-			     l.readers && l.names && l.called && l.hides ?
+			     l.is_mixed && l.has_site && l.readers && l.names && l.called && l.hides ?
 		     add_all(&l, err) :
 		     vprof_error_no_memory(err);
 	free(l.order);
@@ -654,6 +700,8 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	free(l.is_apart);
 	free(l.is_unseen);
 	free(l.is_main);
+	free(l.is_mixed);
+	free(l.has_site);
 	free(l.readers);
 	free(l.names);
 	free(l.called);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two assemblies of one C++ unit become one: whose functions, variables and labels are whose, and what is refused. */
+/* Two assemblies of one unit become one: whose functions, variables and labels are whose, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,6 +135,51 @@ static void what_is_not_certain_is_refused(void **state)
 	assert_refused("", "", "no assembly");
 }
 
+/* What C's functions keep: the compiler numbers the names, in either assembly as it comes. */
+static void static_variables_of_c(void **state)
+{
+	static const char plain[] =
+		FUNCTION(".globl", "f",
+			 "\tincl\tsum.1(%rip)\n") "\t.local\tsum.1\n\t.comm\tsum.1,4,4\n"
+						  "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n\t.string\t\"k\"\n";
+	static const char probed[] = FUNCTION(
+		".globl", "f",
+		"\tincl\tsum.0(%rip)\n\tleaq\tkey.2(%rip), %rax\n\tmovl\tCSWTCH.1(%rip), %eax\n"
+		"\tjmp\t*places.3(,%rax,8)\n.L2:\n") "\t.local\tsum.0\n\t.comm\tsum.0,4,4\n"
+						     "\t.section\t.rodata\n\t.size\tkey.2, 2\nkey.2:\n\t.string\t\"k\"\n"
+						     "\t.size\tCSWTCH.1, 4\nCSWTCH.1:\n\t.long\t1\n"
+						     "\t.size\tplaces.3, 8\nplaces.3:\n\t.quad\t.L2\n";
+	char places[1500];
+
+	(void)state;
+	strcpy(places, plain);
+	strcat(places, "\t.size\tplaces.3, 8\nplaces.3:\n\t.quad\t.L2\n");
+	assert_int_equal(merge(places, probed), 0);
+	assert_has("\tincl\tsum.1(%rip)\n");
+	assert_lacks("sum.0");
+	assert_has("\tleaq\tkey.0(%rip), %rax\n");
+	assert_lacks("key.2");
+	assert_has("CSWTCH.1__vp:\n");
+	assert_has("\tjmp\t*places.3__vp(,%rax,8)\n");
+	assert_has("places.3__vp:\n\t.quad\t.Lvp_2\n");
+}
+
+static const char two_sums[] = "\t.local\tsum.0\n\t.comm\tsum.0,4,4\n\t.local\tsum.1\n\t.comm\tsum.1,4,4\n";
+static const char two_keys[] = "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n\t.string\t\"k\"\n"
+			       "\t.size\tkey.1, 2\nkey.1:\n\t.string\t\"l\"\n";
+static const char table[] = "\t.data\n\t.size\tplaces.0, 8\nplaces.0:\n\t.quad\t.L2\n";
+
+static void static_variables_that_may_be_others(void **state)
+{
+	(void)state;
+	assert_refused(two_sums, two_sums, "only one of the two");
+	assert_refused(two_keys, two_keys, "only one of the two");
+	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", two_sums, "only one of the two");
+	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", "\t.local\tsum.0\n\t.comm\tsum.0,8,8\n",
+		       "only one of the two");
+	assert_refused(table, table, "only one of the two");
+}
+
 /* The parts of a function stay in two sections; tables of exceptions and strings keep their text. */
 static void sections(void **state)
 {
@@ -228,6 +273,8 @@ int main(void)
 		cmocka_unit_test(calls_and_addresses),
 		cmocka_unit_test(variables_are_the_first_ones),
 		cmocka_unit_test(what_is_not_certain_is_refused),
+		cmocka_unit_test(static_variables_of_c),
+		cmocka_unit_test(static_variables_that_may_be_others),
 		cmocka_unit_test(sections),
 		cmocka_unit_test(tables_of_classes),
 		cmocka_unit_test(entries_that_are_spared),

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All names come from macros. Static variables whose name is used once are one for both copies of their function. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "planted.h"
+
+#include "names.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+COUNTER(allocate);
+COUNTER(release);
+COUNTER(refill);
+COUNTER(grow);
+COUNTER(walk);
+COUNTER(dispatch);
+COUNTER(compare);
+COUNTER(first_of);
+COUNTER(average);
+COUNTER(always);
+COUNTER(keep);
+COUNTER(twice);
+COUNTER(own);
+
+/* In another unit there is one of this name. */
+static __attribute__((noinline)) int twice(int n)
+{
+	PLANTED(twice)
+	for (int i = 0; i < 2; i++)
+		n += n % 5;
+	return 2 * n;
+}
+
+ALWAYS int always(int n)
+{
+	PLANTED(always)
+	return n % 7 ? n : twice(n);
+}
+
+static int refill(struct pool *p)
+{
+	static int n_all;
+
+	PLANTED(refill)
+	for (int i = 0; i < 4; i++)
+		p->n_free++;
+	return p->n_refills = ++n_all;
+}
+
+static __attribute__((noinline)) int grow(struct pool *p, int by)
+{
+	PLANTED(grow)
+	for (int i = 0; i < by; i++)
+		if (refill(p) > 1000000)
+			return -1;
+	return always(by);
+}
+
+int allocate(struct pool *p, int n)
+{
+	PLANTED(allocate)
+	while (p->n_free < n)
+		if (grow(p, 1 + n / 8) < 0)
+			return -1;
+	p->n_free -= n;
+	return always(p->n_refills);
+}
+
+void release(struct pool *p, int n)
+{
+	PLANTED(release)
+	while (n-- > 0)
+		p->n_free++;
+}
+
+int walk(int n, int (*visit)(int))
+{
+	PLANTED(walk)
+	return n <= 0 ? 0 : visit(n) + walk(n - 1, visit);
+}
+
+/* A table of places in the code is each copy's own. */
+int dispatch(int op, int value)
+{
+	static const void *const labels[] = { &&add, &&negate, &&square };
+
+	PLANTED(dispatch)
+	goto *labels[op % 3];
+add:
+	return value + always(value);
+negate:
+	return -value;
+square:
+	return value * value;
+}
+
+static int compare(const void *a, const void *b)
+{
+	int difference = *(const int *)a - *(const int *)b;
+
+	PLANTED(compare)
+	while (difference > 100)
+		difference /= 2;
+	return difference;
+}
+
+static int average(int n, ...)
+{
+	int sum = 0;
+	va_list ap;
+
+	PLANTED(average)
+	va_start(ap, n);
+	for (int i = 0; i < n; i++)
+		sum += va_arg(ap, int);
+	va_end(ap);
+	return sum / n;
+}
+
+struct both first_of(int n)
+{
+	int numbers[5] = { n, 3, n * 2, 1, -n };
+
+	PLANTED(first_of)
+	qsort(numbers, 5, sizeof *numbers, compare);
+	return (struct both){ numbers[0], average(3, n, n + 1, n + 2), numbers[4] };
+}
+
+/* What it gives is asked for by address: that of a copy would be another. */
+const void *keep(void)
+{
+	static const char key[] = "of the pool";
+
+	PLANTED(keep)
+	for (int i = 0; i < 2; i++)
+		if (key[i] == 'x')
+			return NULL;
+	return key;
+}
+
+/* Without a macro. */
+int own(int n)
+{
+	PLANTED(own)
+	return twice(n) + always(n);
+}
