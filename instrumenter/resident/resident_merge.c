@@ -300,7 +300,7 @@ static void read_symbols(struct merge *m, const struct vprof_text *text, int whi
 			m->symbols.v[function].is_entered = 1;
 		else if (!in_statement && is_section(&l))
 			place = place_of(&l);
-		else if (which && variable != VPROF_NONE && is_word(&l, ".quad .long"))
+		else if (which && variable != VPROF_NONE && is_word(&l, ".quad .long .value .byte"))
 			m->symbols.v[variable].has_labels |= (unsigned char)names_label(&l);
 		else if (!in_statement && begins(&l, "."))
 			look_at(m, &l, which);
