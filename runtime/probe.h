@@ -444,7 +444,7 @@ VP_INLINE_ void vp_leave(struct vp_scope **open)
 		vp_close(*open);
 }
 
-VP_OUT_ void vp_hook_now(unsigned int kind, const char *name, vp_u64 value)
+VP_OUT_ void vp_hook_record(unsigned int kind, const char *name, vp_u64 value)
 {
 	struct vp_thread *thread = vp_attach();
 
@@ -452,7 +452,7 @@ VP_OUT_ void vp_hook_now(unsigned int kind, const char *name, vp_u64 value)
 		thread->api->hook(thread, kind, name, value, __builtin_return_address(0));
 }
 
-VP_OUT_ struct vp_hook *vp_hook_enter(struct vp_hook *hook, unsigned int kind, const char *name, vp_u64 value)
+VP_OUT_ struct vp_hook *vp_hook_open(struct vp_hook *hook, unsigned int kind, const char *name, vp_u64 value)
 {
 	struct vp_thread *thread = vp_attach();
 
@@ -466,17 +466,34 @@ VP_OUT_ struct vp_hook *vp_hook_enter(struct vp_hook *hook, unsigned int kind, c
 	return hook;
 }
 
-VP_OUT_ void vp_hook_leave(struct vp_hook **open)
+VP_OUT_ void vp_hook_close(struct vp_hook *hook)
 {
-	struct vp_hook *hook = *open;
 	struct vp_thread *thread = vp_attach();
 
-	if (!hook || !thread->api)
+	if (!thread->api)
 		return;
 	if (hook->kind >= VP_HOOK_ACQUIRE)
 		thread->api->leave(thread, hook, __builtin_return_address(0));
 	else
 		thread->api->hook(thread, hook->kind, hook->name, hook->value, __builtin_return_address(0));
+}
+
+/* Without a runtime marks cost a load and a comparison: a lock that is annotated is taken often. */
+VP_INLINE_ void vp_hook_now(unsigned int kind, const char *name, vp_u64 value)
+{
+	if (vp_self != &vp_inert_thread)
+		vp_hook_record(kind, name, value);
+}
+
+VP_INLINE_ struct vp_hook *vp_hook_enter(struct vp_hook *hook, unsigned int kind, const char *name, vp_u64 value)
+{
+	return vp_self == &vp_inert_thread ? 0 : vp_hook_open(hook, kind, name, value);
+}
+
+VP_INLINE_ void vp_hook_leave(struct vp_hook **open)
+{
+	if (*open)
+		vp_hook_close(*open);
 }
 
 #ifdef __cplusplus
@@ -548,7 +565,7 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #define VP_LIVE_HERE(code)
 #define VP_LIVE_HERE_SITE(code)
 #define VP_TWIN_(name, ...)                                                                                            \
-	static __typeof__(name) name##__vp __attribute__((__noinline__, __section__(".text.vp"),                       \
+	static __typeof__(name) name##__vp __attribute__((__noinline__, __section__(".text.unlikely.vp"),              \
 							  __patchable_function_entry__(0, 0), __VA_ARGS__));
 #define VP_TWIN(name) VP_TWIN_(name, __used__)
 #ifdef __clang__

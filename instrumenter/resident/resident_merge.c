@@ -24,10 +24,12 @@
 #define SUFFIX "__vp"	   /* VPROF_TWIN_SUFFIX */
 #define VP_SITES "vp_live" /* VP_LIVE_SECTION */
 #define OWN_PREFIX ".Lvp_"
-#define TWIN_SECTION "\t.section\t.text.vp,\"ax\",@progbits\n"
+/* Linkers put `.text.unlikely.*` of all units together: twins would else stand between the functions of a program,
+ * which would have its code on three times the pages. */
+#define TWIN_SECTION "\t.section\t.text.unlikely.vp,\"ax\",@progbits\n"
 /* Exceptions' tables measure from where the cold part of a function begins: it stays contiguous in a section of its
  * own. */
-#define COLD_SECTION "\t.section\t.text.unlikely.vp,\"ax\",@progbits\n"
+#define COLD_SECTION "\t.section\t.text.unlikely.vp_cold,\"ax\",@progbits\n"
 
 enum place { CODE, EXCEPTIONS, READ_ONLY, WRITABLE, LEFT_OUT };
 enum kind { ABSENT, FUNCTION, VARIABLE };

@@ -189,7 +189,7 @@ static void sections(void **state)
 
 	(void)state;
 	assert_int_equal(merge(FUNCTION(".globl", "_Z1fv", "\tret\n"), probed), 0);
-	assert_has("\t.section\t.text.unlikely.vp,\"ax\",@progbits\n_Z1fv.cold__vp:\n");
+	assert_has("\t.section\t.text.unlikely.vp_cold,\"ax\",@progbits\n_Z1fv.cold__vp:\n");
 	assert_has(".Lvp_LSDA1:\n\t.byte\t0xff\n");
 	assert_has("\t.section\t.rodata\n.Lvp_C0:\n\t.string\t\"see .LC0: %s \\\" shared\"\n");
 }
