@@ -370,11 +370,9 @@ VP_OUT_ void vp_close_slow(struct vp_scope *scope)
 {
 	struct vp_thread *thread = vp_attach();
 
-	if (!thread->api)
-		return;
-	if (VP_IS_HOT_(scope))
+	if (thread->api && VP_IS_HOT_(scope))
 		vp_close_hot(scope, thread);
-	else
+	else if (thread->api)
 		vp_scope_leave(scope, thread);
 }
 
@@ -470,11 +468,9 @@ VP_OUT_ void vp_hook_close(struct vp_hook *hook)
 {
 	struct vp_thread *thread = vp_attach();
 
-	if (!thread->api)
-		return;
-	if (hook->kind >= VP_HOOK_ACQUIRE)
+	if (thread->api && hook->kind >= VP_HOOK_ACQUIRE)
 		thread->api->leave(thread, hook, __builtin_return_address(0));
-	else
+	else if (thread->api)
 		thread->api->hook(thread, hook->kind, hook->name, hook->value, __builtin_return_address(0));
 }
 
@@ -483,11 +479,6 @@ VP_INLINE_ void vp_hook_now(unsigned int kind, const char *name, vp_u64 value)
 {
 	if (vp_self != &vp_inert_thread)
 		vp_hook_record(kind, name, value);
-}
-
-VP_INLINE_ struct vp_hook *vp_hook_enter(struct vp_hook *hook, unsigned int kind, const char *name, vp_u64 value)
-{
-	return vp_self == &vp_inert_thread ? 0 : vp_hook_open(hook, kind, name, value);
 }
 
 VP_INLINE_ void vp_hook_leave(struct vp_hook **open)
@@ -769,7 +760,7 @@ template <class Value> inline void vp_type_any(Value value)
 #define VP_HOOKED_(n, kind, name, value)                                                                               \
 	struct vp_hook vp_hook_##n;                                                                                    \
 	struct vp_hook *vp_hook_open_##n __attribute__((__cleanup__(vp_hook_leave), __unused__)) =                     \
-		vp_hook_enter(&vp_hook_##n, kind, name, VP_VALUE_(value));
+		vp_self == &vp_inert_thread ? 0 : vp_hook_open(&vp_hook_##n, kind, name, VP_VALUE_(value));
 #define VP_ACQUIRE(n, object, function) VP_HOOKED_(n, VP_HOOK_ACQUIRE, function, object)
 #define VP_RELEASE(n, object) VP_HOOKED_(n, VP_HOOK_RELEASE, 0, object)
 #define VP_LATER_BEGIN_(n, name, id) VP_HOOKED_(n, VP_HOOK_BEGIN, name, id)

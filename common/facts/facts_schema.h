@@ -9,7 +9,7 @@
 #ifndef VPROF_FACTS_SCHEMA_H
 #define VPROF_FACTS_SCHEMA_H
 
-#define VPROF_FACTS_VERSION 5
+#define VPROF_FACTS_VERSION 6
 
 /* Tables and columns:
  *

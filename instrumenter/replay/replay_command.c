@@ -19,7 +19,6 @@
 
 #include "common/files.h"
 #include "instrumenter/replay/replay_deps.h"
-#include "instrumenter/splice/splice_live.h"
 #include "instrumenter/splice/splice_shadow.h"
 
 struct words {
@@ -144,7 +143,7 @@ static void add_live(struct rewrite *w)
 			add(&w->out, twins[i]);
 	if (unit->half == VPROF_UNIT_PROBED)
 		add(&w->out, "-g0");
-	if (unit->half == VPROF_UNIT_PROBED && unit->tu->lang == VPROF_LANG_C)
+	if (unit->half == VPROF_UNIT_PROBED && unit->keeps_statics)
 		add(&w->out, "-fkeep-static-functions"); /* twins of what only the other half does not inline */
 	if (is_half && is_lto(&unit->command))
 		add(&w->out, "-fno-lto");
@@ -440,9 +439,23 @@ static int has_assembly(const struct vprof_replayer *r, const struct vprof_unit 
 	return compiles;
 }
 
+/* The address of a label that leaves its function is one of either copy, and the other may be asked for it. */
+static int gives_labels_away(const struct vprof_facts *facts, const struct vprof_facts_tu *tu)
+{
+	for (size_t i = 0; i < facts->n_functions; i++) {
+		if (strcmp(facts->functions[i].twin, "label") != 0)
+			continue;
+		for (size_t k = 0; k < tu->n_files; k++)
+			if (tu->files[k] == facts->functions[i].file)
+				return 1;
+	}
+	return 0;
+}
+
 int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit)
 {
-	return has_assembly(r, unit) && (unit->tu->lang == VPROF_LANG_CXX || !is_lto(&unit->command));
+	return has_assembly(r, unit) && !gives_labels_away(r->facts, unit->tu) &&
+	       (unit->tu->lang == VPROF_LANG_CXX || !is_lto(&unit->command));
 }
 
 int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit)

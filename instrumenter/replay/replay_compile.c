@@ -138,12 +138,22 @@ static int run_merged(struct vprof_replayer *r, struct vprof_unit *unit, struct 
 	struct vprof_text plain = VPROF_TEXT_INIT, probed = VPROF_TEXT_INIT, both = VPROF_TEXT_INIT,
 			  why = VPROF_TEXT_INIT;
 	struct vprof_process_result result = { 0 };
-	int rc = run_half(r, unit, VPROF_UNIT_PLAIN, p, &plain, err);
+	int is_c = unit->tu->lang == VPROF_LANG_C, rc = run_half(r, unit, VPROF_UNIT_PLAIN, p, &plain, err);
 
+	unit->keeps_statics = is_c;
 	if (!rc)
 		rc = run_half(r, unit, VPROF_UNIT_PROBED, p, &probed, err);
 	if (!rc)
-		rc = vprof_assembly_merge(&plain, &probed, &both, &why);
+		rc = vprof_assembly_merge(&plain, &probed, is_c ? VPROF_MERGE_C_KEPT : VPROF_MERGE_CXX, &both, &why);
+	if (rc == VPROF_MERGE_REFERS_FURTHER) {
+		vprof_text_addf(&unit->messages, "  without -fkeep-static-functions: %s\n", why.s);
+		vprof_text_clear(&probed);
+		vprof_text_clear(&why);
+		unit->keeps_statics = 0;
+		rc = run_half(r, unit, VPROF_UNIT_PROBED, p, &probed, err);
+		if (!rc)
+			rc = vprof_assembly_merge(&plain, &probed, VPROF_MERGE_C, &both, &why);
+	}
 	if (rc == VPROF_ERR_NOMEM)
 		vprof_error_no_memory(err);
 	if (!rc)
@@ -191,17 +201,15 @@ static int run_doubled(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	return rc;
 }
 
-/* With twins, if it can have any: those of its text, of two assemblies where that gives more
- * of them, or where the text does not compile twice. */
+/* With twins, if it can have any: of two assemblies, or those of its text. */
 static int run_with_twins(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
 			  struct vprof_process_result *result, struct vprof_error *err)
 {
-	int is_c = unit->tu->lang == VPROF_LANG_C, is_tried = 0, rc = 1;
+	int rc = 1;
 
-	if (vprof_can_merge(r, unit) && (!is_c || vprof_unit_needs_assembly(r->facts, r->plan, unit->tu))) {
+	if (vprof_can_merge(r, unit)) {
 		rc = run_doubled(r, unit, p, result, err);
-		is_tried = 1;
-		unit->is_plain = rc > 0 && !is_c;
+		unit->is_plain = rc > 0 && unit->tu->lang != VPROF_LANG_C;
 	}
 	if (rc > 0)
 		rc = vprof_can_spare(r, unit) ? run_spared(r, unit, p, result, err) :
@@ -211,9 +219,6 @@ static int run_with_twins(struct vprof_replayer *r, struct vprof_unit *unit, str
 	vprof_replay_log(r, NULL, "no twins by its text: %s, since it does not compile with them\n%s",
 			 vprof_replay_short(r, unit->output), unit->messages.s);
 	vprof_text_clear(&unit->messages);
-	rc = !is_tried && vprof_can_merge(r, unit) ? run_doubled(r, unit, p, result, err) : 1;
-	if (rc <= 0)
-		return rc;
 	unit->is_plain = 1;
 	return run_compiler(r, unit, p, result, err);
 }

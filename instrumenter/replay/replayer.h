@@ -36,7 +36,8 @@ struct vprof_unit {			 /* one compiler command and what it makes */
 	struct vprof_text messages;
 	int compiled;		   /* in this replay */
 	int is_plain;		   /* does not compile with twins: its probes stand in the functions' bodies */
-	enum vprof_unit_half half; /* of the run under way */
+	enum vprof_unit_half half; /* of the run under way, */
+	int keeps_statics;	   /* and whether static functions of C that nobody calls are kept */
 };
 
 struct vprof_replayer {

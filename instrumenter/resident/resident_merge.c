@@ -14,16 +14,19 @@
 #include "instrumenter/resident/resident_merge.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "common/hash/string_set.h"
 #include "instrumenter/resident/resident_file.h"
+#include "instrumenter/resident/resident_line.h"
 
 #define SUFFIX "__vp"	   /* VPROF_TWIN_SUFFIX */
 #define VP_SITES "vp_live" /* VP_LIVE_SECTION */
 #define OWN_PREFIX ".Lvp_"
+#define WEAK_PREFIX ".Lvp_weak_"
 /* Linkers put `.text.unlikely.*` of all units together: twins would else stand between the functions of a program,
  * which would have its code on three times the pages. */
 #define TWIN_SECTION "\t.section\t.text.unlikely.vp,\"ax\",@progbits\n"
@@ -31,22 +34,26 @@
  * own. */
 #define COLD_SECTION "\t.section\t.text.unlikely.vp_cold,\"ax\",@progbits\n"
 
-enum place { CODE, EXCEPTIONS, READ_ONLY, WRITABLE, LEFT_OUT };
 enum kind { ABSENT, FUNCTION, VARIABLE };
 
+/* What has two members is of the plain and of the probed assembly. */
 struct symbol {
-	unsigned char kind[2]; /* in the plain and the probed assembly: enum kind */
-	unsigned char is_global, is_writable, is_own;
-	unsigned char has_labels; /* a variable that leads to places in the code */
-	unsigned char is_entered; /* a function whose entry may have to be opened */
-	long size[2];		  /* 0: not known */
-	uint32_t of_plain;	  /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
+	unsigned char kind[2]; /* enum kind */
+	unsigned char is_used[2];
+	unsigned char is_global, is_weak, is_writable, is_own;
+	unsigned char has_body;	   /* a function that the plain one defines, and not by another name for one */
+	unsigned char is_indirect; /* a function that is chosen when the program is loaded */
+	unsigned char is_apart;	   /* a variable in a section of the program's own */
+	unsigned char has_labels;  /* a variable that leads to places in the code */
+	unsigned char is_entered;  /* a function whose entry may have to be opened */
+	long size[2];		   /* 0: not known */
+	unsigned long alignment[2];
+	uint32_t of_plain; /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
 };
 
-struct line {
-	const char *s, *end; /* without its newline */
-	const char *word;    /* the first that is not space */
-	size_t n_word;
+/* A variable of the probed assembly leads to a symbol. */
+struct leads {
+	uint32_t from, to;
 };
 
 struct merge {
@@ -54,129 +61,13 @@ struct merge {
 	VPROF_ARRAY(struct symbol) symbols; /* by number of its name */
 	struct vprof_text *out, *why;
 	struct vprof_text section, align; /* of the probed assembly, not yet written */
-	enum place place;
+	VPROF_ARRAY(struct leads) leads;
+	enum vprof_place place;
 	int has_probed; /* there are two assemblies */
-	int is_kept;	/* what stands under the last label of a variable */
+	int is_c;
+	int is_kept; /* what stands under the last label of a variable */
 	int failed;
 };
-
-/* ---- lines ---- */
-
-static int is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
-}
-
-static int next_line(const char **at, const char *end, struct line *l)
-{
-	if (*at >= end)
-		return 0;
-	l->s = *at;
-	l->end = memchr(*at, '\n', (size_t)(end - *at));
-	if (!l->end)
-		l->end = end;
-	*at = l->end + 1;
-	l->word = l->s;
-	while (l->word < l->end && (*l->word == ' ' || *l->word == '\t'))
-		l->word++;
-	l->n_word = 0;
-	while (l->word + l->n_word < l->end && is_name(l->word[l->n_word]))
-		l->n_word++;
-	return 1;
-}
-
-static int is_word(const struct line *l, const char *list)
-{
-	const char *at = list;
-
-	while (l->n_word && (at = memmem(at, strlen(at), l->word, l->n_word))) {
-		if ((at == list || at[-1] == ' ') && (!at[l->n_word] || at[l->n_word] == ' '))
-			return 1;
-		at++;
-	}
-	return 0;
-}
-
-static int begins(const struct line *l, const char *with)
-{
-	size_t n = strlen(with);
-
-	return (size_t)(l->end - l->word) >= n && !memcmp(l->word, with, n);
-}
-
-static int is_label(const struct line *l)
-{
-	return l->n_word && l->s == l->word && l->word + l->n_word < l->end && l->word[l->n_word] == ':' &&
-	       !isdigit((unsigned char)*l->word);
-}
-
-static int is_local_label(const char *name)
-{
-	return name[0] == '.' && name[1] == 'L';
-}
-
-/* The first operand of a directive. */
-static const char *operand(const struct line *l, size_t *n)
-{
-	const char *s = l->word + l->n_word;
-
-	while (s < l->end && (*s == ' ' || *s == '\t'))
-		s++;
-	for (*n = 0; s + *n < l->end && is_name(s[*n]);)
-		++*n;
-	return s;
-}
-
-/* What follows the first comma. */
-static const char *second(const struct line *l, size_t *n)
-{
-	const char *s = memchr(l->word, ',', (size_t)(l->end - l->word));
-
-	*n = 0;
-	if (!s)
-		return l->end;
-	for (s++; s < l->end && (*s == ' ' || *s == '\t');)
-		s++;
-	while (s + *n < l->end && is_name(s[*n]))
-		++*n;
-	return s;
-}
-
-static int is_section(const struct line *l)
-{
-	return is_word(l, ".text .data .bss .section");
-}
-
-static enum place place_of(const struct line *l)
-{
-	static const char *const run_by_themselves[] = { ".init_array", ".fini_array", ".preinit_array", ".ctors",
-							 ".dtors",	"__patchable", ".tm_clone" };
-	const char *flags = memchr(l->word, '"', (size_t)(l->end - l->word)), *name;
-	size_t n;
-
-	if (is_word(l, ".text"))
-		return CODE;
-	if (is_word(l, ".data .bss"))
-		return WRITABLE;
-	name = operand(l, &n);
-	for (size_t i = 0; i < sizeof run_by_themselves / sizeof *run_by_themselves; i++)
-		if (!strncmp(name, run_by_themselves[i], strlen(run_by_themselves[i])))
-			return LEFT_OUT;
-	if (!strncmp(name, ".gcc_except_table", 17))
-		return EXCEPTIONS;
-	if (!strncmp(name, ".data.rel.ro", 12))
-		return READ_ONLY; /* from the time on when the program is loaded */
-	if (!flags)
-		return !strncmp(name, ".text", 5)			       ? CODE :
-		       !strncmp(name, ".rodata", 7)			       ? READ_ONLY :
-		       !strncmp(name, ".data", 5) || !strncmp(name, ".bss", 4) ? WRITABLE :
-										 LEFT_OUT;
-	n = strcspn(flags + 1, "\"");
-	return memchr(flags + 1, 'x', n) ? CODE :
-	       memchr(flags + 1, 'w', n) ? WRITABLE :
-	       memchr(flags + 1, 'a', n) ? READ_ONLY :
-					   LEFT_OUT;
-}
 
 /* ---- symbols ---- */
 
@@ -206,33 +97,18 @@ static void define(struct merge *m, const char *name, size_t n, int which, enum 
 		s->is_writable = (unsigned char)is_writable;
 }
 
-static int is_branch(const struct line *l)
-{
-	return *l->word == 'j' || is_word(l, "call callq");
-}
-
-/* Where it leads to, NULL when that is told by a register or memory. */
-static const char *target(const struct line *l)
-{
-	const char *s = l->word + l->n_word;
-
-	while (s < l->end && (*s == ' ' || *s == '\t'))
-		s++;
-	return s < l->end && *s != '*' ? s : NULL;
-}
-
 /* A line of the probed code that makes it matter whether its function is entered. */
-static int is_to_be_seen(const struct line *l)
+static int is_to_be_seen(const struct vprof_asm_line *l)
 {
-	const char *to = is_branch(l) ? target(l) : NULL;
+	const char *to = vprof_line_is_branch(l) ? vprof_line_target(l) : NULL;
 
-	if (begins(l, ".pushsection " VP_SITES))
+	if (vprof_line_begins(l, ".pushsection " VP_SITES))
 		return 1;
-	return is_branch(l) && !(to && is_local_label(to) && isdigit((unsigned char)to[2]));
+	return vprof_line_is_branch(l) && !(to && vprof_label_is_local(to) && isdigit((unsigned char)to[2]));
 }
 
 /* The function whose code follows the label; what was moved out of it belongs to it. */
-static uint32_t function_of(struct merge *m, const struct line *l)
+static uint32_t function_of(struct merge *m, const struct vprof_asm_line *l)
 {
 	const char *cold = memmem(l->word, l->n_word, ".cold", 5);
 	const struct symbol *s = symbol(m, l->word, cold ? (size_t)(cold - l->word) : l->n_word);
@@ -240,24 +116,48 @@ static uint32_t function_of(struct merge *m, const struct line *l)
 	return s ? (uint32_t)(s - m->symbols.v) : VPROF_NONE;
 }
 
-static void look_at(struct merge *m, const struct line *l, int which)
+static int strstr_within(const char *s, const char *end, const char *what)
+{
+	return memmem(s, (size_t)(end - s), what, strlen(what)) != NULL;
+}
+
+/* The last operand of .comm. */
+static void align(struct merge *m, const struct vprof_asm_line *l, int which)
+{
+	const char *first = memchr(l->word, ',', (size_t)(l->end - l->word)), *last;
+	size_t n;
+	const char *name = vprof_line_operand(l, &n);
+	struct symbol *s = symbol(m, name, n);
+
+	last = first ? memchr(first + 1, ',', (size_t)(l->end - first - 1)) : NULL;
+	if (s)
+		s->alignment[which] = last ? strtoul(last + 1, NULL, 10) : 1;
+}
+
+static void look_at(struct merge *m, const struct vprof_asm_line *l, int which)
 {
 	const char *name, *value;
 	struct symbol *s;
 	size_t n, k;
 
-	name = operand(l, &n);
-	value = second(l, &k);
-	if (!n || is_local_label(name))
+	name = vprof_line_operand(l, &n);
+	value = vprof_line_second(l, &k);
+	if (!n || vprof_label_is_local(name))
 		return;
-	if (is_word(l, ".globl .global .weak .comm") && which && (s = symbol(m, name, n)) && !is_word(l, ".comm"))
-		s->is_global = 1;
-	if (is_word(l, ".comm .lcomm"))
+	if (vprof_line_is(l, ".globl .global .weak") && (s = symbol(m, name, n))) {
+		s->is_global |= (unsigned char)which;
+		s->is_weak |= (unsigned char)vprof_line_is(l, ".weak");
+	}
+	if (vprof_line_is(l, ".type") && strstr_within(value, l->end, "indirect") && (s = symbol(m, name, n)))
+		s->is_indirect = 1;
+	if (vprof_line_is(l, ".comm .lcomm")) {
 		define(m, name, n, which, VARIABLE, 1);
-	if (is_word(l, ".size .comm") && k && isdigit((unsigned char)*value) && (s = symbol(m, name, n)))
+		align(m, l, which);
+	}
+	if (vprof_line_is(l, ".size .comm") && k && isdigit((unsigned char)*value) && (s = symbol(m, name, n)))
 		s->size[which] = strtol(value, NULL, 10);
-	if (is_word(l, ".set")) {
-		const struct symbol *other = is_local_label(value) ? NULL : symbol(m, value, k);
+	if (vprof_line_is(l, ".set")) {
+		const struct symbol *other = vprof_label_is_local(value) ? NULL : symbol(m, value, k);
 
 		define(m, name, n, which, other && other->kind[which] == VARIABLE ? VARIABLE : FUNCTION,
 		       other && other->is_writable);
@@ -266,46 +166,118 @@ static void look_at(struct merge *m, const struct line *l, int which)
 	}
 }
 
-/* A label that is none of a string. */
-static int names_label(const struct line *l)
-{
-	const char *at = l->word;
+/* Where the reading of an assembly stands. */
+struct reading {
+	enum vprof_place place;
+	uint32_t function, variable; /* the last that began */
+	unsigned long alignment;     /* of what follows */
+	int is_apart;		     /* in a section of the program's own */
+	int in_statement;	     /* in assembly of the program's own, */
+	int in_function;	     /* and not between functions */
+};
 
-	while ((at = memmem(at, (size_t)(l->end - at), ".L", 2))) {
-		at += 2;
-		if (at < l->end && *at != 'C')
-			return 1;
+static void read_label(struct merge *m, const struct vprof_asm_line *l, int which, struct reading *at)
+{
+	int is_code = at->place == VPROF_PLACE_CODE || at->place == VPROF_PLACE_EXCEPTIONS;
+	struct symbol *s;
+
+	at->variable = VPROF_NONE;
+	if (!vprof_label_is_local(l->word)) {
+		define(m, l->word, l->n_word, which, is_code ? FUNCTION : VARIABLE, at->place == VPROF_PLACE_WRITABLE);
+		at->function = function_of(m, l);
+		at->in_function |= is_code && !at->in_statement;
+		if (is_code && !which && (s = symbol(m, l->word, l->n_word)))
+			s->has_body = 1;
+		if (!is_code && (s = symbol(m, l->word, l->n_word))) {
+			at->variable = at->function;
+			s->alignment[which] = at->alignment;
+			s->is_apart |= (unsigned char)(which && at->is_apart);
+		}
 	}
-	return 0;
+	at->alignment = 1;
 }
 
-/* What an assembly defines. */
+/* The symbols of a line: of code, or of what a variable holds. */
+static void read_uses(struct merge *m, const struct vprof_asm_line *l, int which, const struct reading *at)
+{
+	for (const char *s = l->word + l->n_word; s < l->end;) {
+		int is_name;
+		size_t n = vprof_line_token(s, l->end, &is_name);
+		struct symbol *used = is_name && !(n > 2 && vprof_label_is_local(s)) ? symbol(m, s, n) : NULL;
+		struct leads *leads;
+
+		s += n;
+		if (!used)
+			continue;
+		used->is_used[which] = 1;
+		if (!which || at->variable == VPROF_NONE)
+			continue;
+		leads = VPROF_PUSH(&m->leads);
+		if (leads)
+			*leads = (struct leads){ at->variable, (uint32_t)(used - m->symbols.v) };
+		m->failed |= !leads;
+	}
+	if (which && at->variable != VPROF_NONE && vprof_line_names_code(l))
+		m->symbols.v[at->variable].has_labels = 1;
+}
+
+static void read_directive(struct merge *m, const struct vprof_asm_line *l, int which, struct reading *at)
+{
+	if (vprof_line_is_section(l)) {
+		at->place = vprof_line_place(l);
+		at->is_apart = vprof_line_is_own_section(l);
+		at->alignment = 1;
+	} else if (vprof_line_alignment(l)) {
+		at->alignment = vprof_line_alignment(l);
+	} else if (vprof_line_is(l, ".quad .long .value .byte")) {
+		read_uses(m, l, which, at);
+	} else {
+		at->in_function &= !(at->place == VPROF_PLACE_CODE && vprof_line_is(l, ".size"));
+		look_at(m, l, which);
+	}
+}
+
+/* What an assembly defines, and what it refers to. What stands between functions is the first one's only. */
 static void read_symbols(struct merge *m, const struct vprof_text *text, int which)
 {
 	const char *at = text->s, *end = text->s + text->len;
-	uint32_t function = VPROF_NONE, variable = VPROF_NONE;
-	enum place place = CODE;
-	int in_statement = 0; /* assembly of the program's own */
-	struct line l;
+	struct reading r = { VPROF_PLACE_CODE, VPROF_NONE, VPROF_NONE, 1, 0, 0, 0 };
+	struct vprof_asm_line l;
 
-	while (!m->failed && next_line(&at, end, &l)) {
-		if (begins(&l, "#APP") || begins(&l, "#NO_APP"))
-			in_statement = begins(&l, "#APP");
-		else if (is_label(&l) && !is_local_label(l.word)) {
-			define(m, l.word, l.n_word, which, place == CODE || place == EXCEPTIONS ? FUNCTION : VARIABLE,
-			       place == WRITABLE);
-			function = function_of(m, &l);
-			variable = place == CODE || place == EXCEPTIONS ? VPROF_NONE : function;
-		} else if (is_label(&l))
-			variable = VPROF_NONE;
-		else if (which && function != VPROF_NONE && is_to_be_seen(&l))
-			m->symbols.v[function].is_entered = 1;
-		else if (!in_statement && is_section(&l))
-			place = place_of(&l);
-		else if (which && variable != VPROF_NONE && is_word(&l, ".quad .long .value .byte"))
-			m->symbols.v[variable].has_labels |= (unsigned char)names_label(&l);
-		else if (!in_statement && begins(&l, "."))
-			look_at(m, &l, which);
+	while (!m->failed && vprof_line_next(&at, end, &l)) {
+		if (vprof_line_begins(&l, "#APP") || vprof_line_begins(&l, "#NO_APP")) {
+			r.in_statement = vprof_line_begins(&l, "#APP");
+			continue;
+		}
+		if (which && r.in_statement && !r.in_function)
+			continue;
+		if (vprof_line_is_label(&l))
+			read_label(m, &l, which, &r);
+		else if (which && r.function != VPROF_NONE && is_to_be_seen(&l))
+			m->symbols.v[r.function].is_entered = 1;
+		if (vprof_line_is_label(&l) || l.word == l.end || *l.word == '#')
+			continue;
+		if (!vprof_line_begins(&l, ".") && !(which && r.in_statement)) /* (sites are statements) */
+			read_uses(m, &l, which, &r);
+		else if (!r.in_statement && vprof_line_begins(&l, "."))
+			read_directive(m, &l, which, &r);
+	}
+}
+
+/* A variable that leads to one which leads to places in the code does so, too. */
+static void spread_labels(struct merge *m)
+{
+	for (int is_done = 0; !is_done;) {
+		is_done = 1;
+		for (size_t i = 0; i < m->leads.n; i++) {
+			const struct leads *x = &m->leads.v[i];
+
+			if (m->symbols.v[x->to].kind[1] == VARIABLE && m->symbols.v[x->to].has_labels &&
+			    !m->symbols.v[x->from].has_labels) {
+				m->symbols.v[x->from].has_labels = 1;
+				is_done = 0;
+			}
+		}
 	}
 }
 
@@ -345,10 +317,10 @@ static uint32_t same_static(const struct merge *m, size_t i)
 /* A constant that the compiler made, or a name of C++, where those of static variables are not numbered. */
 static int is_made(const char *name)
 {
-	static const char *const made[] = {
-		"_Z", "CSWTCH.", "C.", "__func__.", "__FUNCTION__.", "__PRETTY_FUNCTION__."
-	};
+	static const char *const made[] = { "_Z", "CSWTCH.", "__func__.", "__FUNCTION__.", "__PRETTY_FUNCTION__." };
 
+	if (!strncmp(name, "C.", 2) && strchr(name + 2, '.'))
+		return 1;
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
 		if (!strncmp(name, made[i], strlen(made[i])))
 			return 1;
@@ -363,13 +335,17 @@ static int check(struct merge *m)
 		const char *name = m->names.kept.v[i], *dot = strchr(name, '.'), *wrong = NULL;
 
 		if (s->kind[0] == FUNCTION || s->kind[1] == FUNCTION) {
-			if (dot && !is_clone(dot))
+			if (s->is_indirect)
+				wrong = "a function that is chosen when the program is loaded";
+			else if (dot && !is_clone(dot))
 				wrong = "a part of a function that another part calls by its address (a coroutine)";
 		} else if (s->kind[1] == VARIABLE && !s->is_global) {
 			int is_table = s->has_labels && !s->is_writable;
 			uint32_t same = dot && !is_table && !is_made(name) ? same_static(m, i) : VPROF_NONE;
 
 			s->of_plain = same == VPROF_NONE ? 0 : same + 1;
+			if (s->of_plain && s->alignment[1] > m->symbols.v[same].alignment[1])
+				m->symbols.v[same].alignment[1] = s->alignment[1];
 			if (s->of_plain && !s->has_labels)
 				continue;
 			if ((s->is_writable && !s->kind[0]) ||
@@ -378,6 +354,8 @@ static int check(struct merge *m)
 			else if (!dot && s->size[0] && s->size[1] && s->size[0] != s->size[1])
 				wrong = "a variable that has two sizes";
 			s->is_own = dot != NULL;
+			if (s->is_apart && (s->is_own || !s->kind[0]))
+				wrong = "a variable in a section of the program's own, which would have one more";
 		}
 		if (wrong) {
 			vprof_text_addf(m->why, "%s: %s", name, wrong);
@@ -412,7 +390,7 @@ static void write_name(struct merge *m, const char *name, size_t n, int is_targe
 {
 	const struct symbol *s;
 
-	if (n > 2 && is_local_label(name)) {
+	if (n > 2 && vprof_label_is_local(name)) {
 		vprof_text_add(m->out, OWN_PREFIX);
 		vprof_text_append(m->out, name + 2, n - 2);
 		return;
@@ -432,43 +410,29 @@ static void write_rest(struct merge *m, const char *s, const char *end, int is_t
 		       size_t n_defined)
 {
 	while (s < end) {
-		size_t n = 0;
+		int is_symbol;
+		size_t n = vprof_line_token(s, end, &is_symbol);
 
-		if (*s == '"') {
-			do
-				n += s[n] == '\\' ? 2 : 1;
-			while (s + n < end && s[n] != '"');
-			n = s + n < end ? n + 1 : (size_t)(end - s);
-			vprof_text_append(m->out, s, n);
-		} else if (*s == '%' || isdigit((unsigned char)*s)) {
-			n = 1;
-			while (s + n < end && is_name(s[n]))
-				n++;
-			vprof_text_append(m->out, s, n);
-		} else if (is_name(*s)) {
-			while (s + n < end && is_name(s[n]))
-				n++;
+		if (is_symbol)
 			write_name(m, s, n, is_target, defined && n == n_defined && !memcmp(s, defined, n));
-		} else {
-			n = 1;
-			vprof_text_append(m->out, s, 1);
-		}
+		else
+			vprof_text_append(m->out, s, n);
 		s += n;
 	}
 	vprof_text_add(m->out, "\n");
 }
 
-static void write_line(struct merge *m, const struct line *l)
+static void write_line(struct merge *m, const struct vprof_asm_line *l)
 {
 	vprof_text_append(m->out, l->s, (size_t)(l->word + l->n_word - l->s));
-	write_rest(m, l->word + l->n_word, l->end, is_branch(l) && target(l), NULL, 0);
+	write_rest(m, l->word + l->n_word, l->end, vprof_line_is_branch(l) && vprof_line_target(l), NULL, 0);
 }
 
 /* The section that a variable is to stand in: its own, or, when that belongs to a function, a common one. */
 static void write_section(struct merge *m, int is_unnamed)
 {
 	if (m->section.len && is_unnamed && strstr(m->section.s, ",comdat"))
-		vprof_text_add(m->out, m->place == WRITABLE || strstr(m->section.s, ".data.rel.ro") ?
+		vprof_text_add(m->out, m->place == VPROF_PLACE_WRITABLE || strstr(m->section.s, ".data.rel.ro") ?
 					       "\t.section\t.data.rel.ro.local,\"aw\"\n" :
 					       "\t.section\t.rodata\n");
 	else
@@ -477,13 +441,13 @@ static void write_section(struct merge *m, int is_unnamed)
 	vprof_text_clear(&m->align);
 }
 
-static void write_label(struct merge *m, const struct line *l)
+static void write_label(struct merge *m, const struct vprof_asm_line *l)
 {
-	const struct symbol *s = is_local_label(l->word) ? NULL : symbol(m, l->word, l->n_word);
-	int in_code = m->place == CODE || m->place == EXCEPTIONS;
+	const struct symbol *s = vprof_label_is_local(l->word) ? NULL : symbol(m, l->word, l->n_word);
+	int in_code = m->place == VPROF_PLACE_CODE || m->place == VPROF_PLACE_EXCEPTIONS;
 
 	if (!in_code) {
-		m->is_kept = m->place != LEFT_OUT && (!s || (!s->of_plain && (!s->kind[0] || s->is_own)));
+		m->is_kept = m->place != VPROF_PLACE_LEFT_OUT && (!s || (!s->of_plain && (!s->kind[0] || s->is_own)));
 		if (!m->is_kept)
 			return;
 		write_section(m, !s);
@@ -496,37 +460,37 @@ static void write_label(struct merge *m, const struct line *l)
 	write_rest(m, l->s, l->end, 0, NULL, 0);
 }
 
-static void enter_section(struct merge *m, const struct line *l)
+static void enter_section(struct merge *m, const struct vprof_asm_line *l)
 {
-	m->place = place_of(l);
+	m->place = vprof_line_place(l);
 	m->is_kept = 0;
 	vprof_text_clear(&m->section);
 	vprof_text_clear(&m->align);
-	if (m->place == CODE)
+	if (m->place == VPROF_PLACE_CODE)
 		vprof_text_add(m->out, strstr(l->word, "unlikely") && strstr(l->word, "unlikely") < l->end ?
 					       COLD_SECTION :
 					       TWIN_SECTION);
-	else if (m->place == EXCEPTIONS)
+	else if (m->place == VPROF_PLACE_EXCEPTIONS)
 		vprof_text_add(m->out, "\t.section\t.gcc_except_table,\"a\",@progbits\n");
 	else
 		vprof_text_addf(&m->section, "%.*s\n", (int)(l->end - l->s), l->s);
 }
 
 /* A directive about a symbol. */
-static void write_about(struct merge *m, const struct line *l)
+static void write_about(struct merge *m, const struct vprof_asm_line *l)
 {
 	const char *name;
 	const struct symbol *s;
 	size_t n;
 	int is_function, is_here;
 
-	name = operand(l, &n);
-	if (is_word(l, ".set")) {
+	name = vprof_line_operand(l, &n);
+	if (vprof_line_is(l, ".set")) {
 		size_t k;
-		const char *value = second(l, &k);
-		const struct symbol *other = is_local_label(value) ? NULL : symbol(m, value, k);
+		const char *value = vprof_line_second(l, &k);
+		const struct symbol *other = vprof_label_is_local(value) ? NULL : symbol(m, value, k);
 
-		s = is_local_label(name) ? NULL : symbol(m, name, n);
+		s = vprof_label_is_local(name) ? NULL : symbol(m, name, n);
 		if (s && s->kind[1] == VARIABLE && s->kind[0])
 			return;
 		vprof_text_add(m->out, "\t.set\t");
@@ -540,26 +504,27 @@ static void write_about(struct merge *m, const struct line *l)
 	is_here = is_function && is_of_runtime(name) && !s->kind[0];
 	if (s && s->kind[1] == VARIABLE && (s->of_plain || (s->kind[0] && !s->is_own)))
 		return;
-	if (is_function && !is_here && !is_word(l, ".type .size"))
+	if (is_function && !is_here && !vprof_line_is(l, ".type .size"))
 		return;
 	vprof_text_append(m->out, l->s, (size_t)(l->word + l->n_word - l->s));
 	write_rest(m, l->word + l->n_word, l->end, 0, is_function && !is_here ? name : NULL, n);
 }
 
-static void write_directive(struct merge *m, const struct line *l)
+static void write_directive(struct merge *m, const struct vprof_asm_line *l)
 {
-	int in_code = m->place == CODE || m->place == EXCEPTIONS;
+	int in_code = m->place == VPROF_PLACE_CODE || m->place == VPROF_PLACE_EXCEPTIONS;
 
-	if (is_section(l)) {
+	if (vprof_line_is_section(l)) {
 		enter_section(m, l);
-	} else if (is_word(l, ".file .ident .loc .addrsig .addrsig_sym .symver .cfi_sections")) {
+	} else if (vprof_line_is(l, ".file .ident .loc .addrsig .addrsig_sym .symver .cfi_sections")) {
 		return;
-	} else if (is_word(l,
+	} else if (vprof_line_is(
+			   l,
 			   ".globl .global .weak .hidden .protected .internal .local .type .size .set .comm .lcomm")) {
 		write_about(m, l);
 	} else if (in_code || m->is_kept) {
 		write_line(m, l);
-	} else if (is_word(l, ".align .balign .p2align")) {
+	} else if (vprof_line_is(l, ".align .balign .p2align")) {
 		vprof_text_clear(&m->align);
 		vprof_text_addf(&m->align, "%.*s\n", (int)(l->end - l->s), l->s);
 	}
@@ -568,22 +533,25 @@ static void write_directive(struct merge *m, const struct line *l)
 static void write_probed(struct merge *m, const struct vprof_text *text)
 {
 	const char *at = text->s, *end = text->s + text->len;
-	int in_statement = 0;
-	struct line l;
+	int in_statement = 0, in_function = 0;
+	struct vprof_asm_line l;
 
-	m->place = CODE;
+	m->place = VPROF_PLACE_CODE;
 	vprof_text_add(m->out, TWIN_SECTION);
-	while (!m->failed && next_line(&at, end, &l)) {
-		if (begins(&l, "#APP") || begins(&l, "#NO_APP"))
-			in_statement = begins(&l, "#APP");
-		else if (l.word == l.end || *l.word == '#')
+	while (!m->failed && vprof_line_next(&at, end, &l)) {
+		if (vprof_line_begins(&l, "#APP") || vprof_line_begins(&l, "#NO_APP"))
+			in_statement = vprof_line_begins(&l, "#APP");
+		else if (l.word == l.end || *l.word == '#' || (in_statement && !in_function))
 			continue;
-		else if (is_label(&l))
+		else if (vprof_line_is_label(&l)) {
+			in_function |= m->place == VPROF_PLACE_CODE && !in_statement && !vprof_label_is_local(l.word);
 			write_label(m, &l);
-		else if (!in_statement && *l.word == '.')
+		} else if (!in_statement && *l.word == '.') {
+			in_function &= !(m->place == VPROF_PLACE_CODE && vprof_line_is(&l, ".size"));
 			write_directive(m, &l);
-		else
+		} else {
 			write_line(m, &l);
+		}
 	}
 }
 
@@ -596,31 +564,70 @@ static int is_entered(struct merge *m, const char *name, size_t n)
 	return s && (s->is_entered || (m->has_probed && s->kind[1] != FUNCTION)) && !memchr(name, '.', n);
 }
 
+/* What the second assembly's code expects of a variable, whose place is in the first; 0: no more than that gives it. */
+static unsigned long raised_alignment(struct merge *m, const char *name, size_t n)
+{
+	const struct symbol *s = symbol(m, name, n);
+
+	return s && s->kind[0] == VARIABLE && s->alignment[1] > s->alignment[0] ? s->alignment[1] : 0;
+}
+
+/* 1: the line of a variable without contents is written, and expects more. */
+static int write_common(struct merge *m, const struct vprof_asm_line *l)
+{
+	size_t n, k;
+	const char *name = vprof_line_operand(l, &n), *size = vprof_line_second(l, &k);
+	unsigned long most = raised_alignment(m, name, n);
+
+	if (most)
+		vprof_text_addf(m->out, "\t.comm\t%.*s,%.*s,%lu\n", (int)n, name, (int)k, size, most);
+	return most != 0;
+}
+
+/* A weak function of C: the linker may take another unit's of that name, so this one has a label of the unit's own. */
+static int needs_label(const struct merge *m, const struct symbol *s)
+{
+	return m->is_c && s->is_weak && s->kind[0] == FUNCTION;
+}
+
+static void write_weak_label(struct merge *m, const struct vprof_asm_line *l)
+{
+	const struct symbol *s = vprof_label_is_local(l->word) ? NULL : symbol(m, l->word, l->n_word);
+
+	if (s && needs_label(m, s))
+		vprof_text_addf(m->out, WEAK_PREFIX "%.*s:\n", (int)l->n_word, l->word);
+}
+
 /* The first assembly, without the list of its entries (gcc 12 ties that to functions which the linker may drop), and
  * without the entries that need not be. */
 static void write_plain(struct merge *m, const struct vprof_text *text)
 {
 	const char *at = text->s, *end = text->s + text->len;
 	int is_left_out = 0, in_statement = 0, is_spared = 0, n_spared = 0;
-	struct line l;
+	struct vprof_asm_line l;
 	size_t n;
 
-	while (next_line(&at, end, &l)) {
-		if (begins(&l, "#APP") || begins(&l, "#NO_APP"))
-			in_statement = begins(&l, "#APP");
-		else if (!in_statement && is_label(&l) && !is_local_label(l.word))
+	while (vprof_line_next(&at, end, &l)) {
+		if (vprof_line_begins(&l, "#APP") || vprof_line_begins(&l, "#NO_APP"))
+			in_statement = vprof_line_begins(&l, "#APP");
+		else if (!in_statement && vprof_line_is_label(&l) && !vprof_label_is_local(l.word)) {
 			is_spared = !is_entered(m, l.word, l.n_word);
-		else if (is_section(&l))
-			is_left_out = !strncmp(operand(&l, &n), "__patchable", 11);
-		if (n_spared && !in_statement && l.n_word == 3 && is_word(&l, "nop")) {
+			if (raised_alignment(m, l.word, l.n_word))
+				vprof_text_addf(m->out, "\t.balign\t%lu\n", raised_alignment(m, l.word, l.n_word));
+		} else if (vprof_line_is_section(&l))
+			is_left_out = !strncmp(vprof_line_operand(&l, &n), "__patchable", 11);
+		if (n_spared && !in_statement && l.n_word == 3 && vprof_line_is(&l, "nop")) {
 			n_spared--;
 			continue;
 		}
-		n_spared = is_spared && begins(&l, ".LPFE") && is_label(&l) ? VPROF_ENTRY_BYTES : 0;
-		if (is_left_out)
+		n_spared = is_spared && vprof_line_begins(&l, ".LPFE") && vprof_line_is_label(&l) ? VPROF_ENTRY_BYTES :
+												    0;
+		if (is_left_out || (!in_statement && vprof_line_is(&l, ".comm") && write_common(m, &l)))
 			continue;
 		vprof_text_append(m->out, l.s, (size_t)(l.end - l.s));
 		vprof_text_add(m->out, "\n");
+		if (!in_statement && vprof_line_is_label(&l))
+			write_weak_label(m, &l);
 	}
 }
 
@@ -634,31 +641,67 @@ static void write_pairs(struct merge *m)
 		const struct symbol *s = &m->symbols.v[i];
 		const char *name = m->names.kept.v[i];
 
-		if (s->kind[0] == FUNCTION && s->kind[1] == FUNCTION && !strchr(name, '.') && !is_of_runtime(name))
-			vprof_text_addf(m->out, "\t.quad\t%s, %s" SUFFIX "\n%s%s%s", name, name,
-					s->is_entered ? "" : "\t.quad\t-2, ", s->is_entered ? "" : name,
-					s->is_entered ? "" : "\n");
+		const char *label = needs_label(m, s) ? WEAK_PREFIX : "";
+
+		if (s->kind[0] != FUNCTION || s->kind[1] != FUNCTION || strchr(name, '.') || is_of_runtime(name) ||
+		    (*label && !s->has_body))
+			continue;
+		vprof_text_addf(m->out, "\t.quad\t%s%s, %s" SUFFIX "\n", label, name, name);
+		if (!s->is_entered)
+			vprof_text_addf(m->out, "\t.quad\t-2, %s%s\n", label, name);
 	}
 	vprof_text_add(m->out, TWIN_SECTION OWN_PREFIX "twins:\n\t.section\tvp_live,\"aw\"\n\t.balign\t32\n"
 						       "\t.8byte\t0, 0, 0, " OWN_PREFIX "twins\n");
 }
 
-int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text *probed, struct vprof_text *out,
-			 struct vprof_text *why)
+static int is_of_libc(const char *name)
 {
-	struct merge m = {
-		.out = out, .why = why, .has_probed = 1, .section = VPROF_TEXT_INIT, .align = VPROF_TEXT_INIT
-	};
-	int rc = VPROF_OK;
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	int is = libc && dlsym(libc, name);
+
+	if (libc)
+		dlclose(libc);
+	return is;
+}
+
+/* The second assembly may keep functions of C that the first has not, and that refer to what no unit defines. */
+static int refers_further(struct merge *m)
+{
+	for (size_t i = 0; i < m->symbols.n; i++) {
+		const struct symbol *s = &m->symbols.v[i];
+		const char *name = m->names.kept.v[i];
+
+		if (s->is_used[1] && !s->is_used[0] && s->kind[0] == ABSENT && s->kind[1] == ABSENT &&
+		    !is_of_runtime(name) && strncmp(name, "vprof_", 6) != 0 && !is_of_libc(name)) {
+			vprof_text_addf(m->why, "%s: only the copy with probes refers to it", name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text *probed, enum vprof_merge_how how,
+			 struct vprof_text *out, struct vprof_text *why)
+{
+	struct merge m = { .out = out,
+			   .why = why,
+			   .has_probed = 1,
+			   .is_c = how != VPROF_MERGE_CXX,
+			   .section = VPROF_TEXT_INIT,
+			   .align = VPROF_TEXT_INIT };
+	int rc = 0;
 
 	if (!plain->len || !probed->len || !strstr(plain->s, "\n.Ldebug_info0:")) {
 		vprof_text_add(why, "the compiler wrote no assembly with debug information");
-		return 1;
+		return VPROF_MERGE_REFUSED;
 	}
 	read_symbols(&m, plain, 0);
 	read_symbols(&m, probed, 1);
+	spread_labels(&m);
 	if (!m.failed)
-		rc = check(&m);
+		rc = check(&m) ? VPROF_MERGE_REFUSED : 0;
+	if (!rc && !m.failed && how == VPROF_MERGE_C_KEPT)
+		rc = refers_further(&m) ? VPROF_MERGE_REFERS_FURTHER : 0;
 	if (!rc && !m.failed) {
 		write_plain(&m, plain);
 		write_probed(&m, probed);
@@ -668,6 +711,8 @@ int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text
 		rc = VPROF_ERR_NOMEM;
 	vprof_text_release(&m.section);
 	vprof_text_release(&m.align);
+	VPROF_ARRAY_RELEASE(&m.leads);
+	VPROF_ARRAY_RELEASE(&m.leads);
 	VPROF_ARRAY_RELEASE(&m.symbols);
 	vprof_strings_release(&m.names);
 	return rc;
@@ -698,6 +743,7 @@ int vprof_assembly_spare(const struct vprof_text *text, struct vprof_text *out)
 	write_plain(&m, text);
 	if (m.failed || out->failed)
 		rc = VPROF_ERR_NOMEM;
+	VPROF_ARRAY_RELEASE(&m.leads);
 	VPROF_ARRAY_RELEASE(&m.symbols);
 	vprof_strings_release(&m.names);
 	return rc;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // A twin has the text of its function, under another name, right behind it. So the text must stand in one file from the
 // storage class to the last brace, and must mean the same when it is compiled twice: no static variable of its own, no
-// symbol of the assembler, no attribute that acts by itself (a constructor would run twice).
+// symbol of the assembler, no attribute that acts by itself (a constructor would run twice), no label's address that
+// outlives it.
 #include "instrumenter/scan/twin_rules.h"
 
 #include "clang/AST/ASTContext.h"
@@ -9,6 +10,7 @@
 #include "clang/AST/Expr.h"
 #include "clang/AST/StmtVisitor.h"
 #include "clang/Basic/LangOptions.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace vprof {
 
@@ -19,7 +21,8 @@ namespace {
 // What a body holds that matters here.
 struct Contents {
   int32_t Size = 0;
-  bool Loops = false, Statics = false, Symbols = false;
+  bool Loops = false, Statics = false, Symbols = false, Labels = false;
+  llvm::SmallPtrSet<const VarDecl *, 4> Tables; // of labels
 };
 
 // Numbers are local labels; "%=" makes others unique.
@@ -48,6 +51,37 @@ bool isShared(const VarDecl *Variable) {
   if (!Variable->isStaticLocal())
     return false;
   return !(Variable->getType().isConstant(Variable->getASTContext()) && holdsLabelAddress(Variable->getInit()));
+}
+
+bool namesTable(const Stmt *Node, const Contents &Found) {
+  const auto *Reference = dyn_cast_or_null<DeclRefExpr>(Node);
+  if (Reference && Found.Tables.count(dyn_cast<VarDecl>(Reference->getDecl())))
+    return true;
+  return Node && llvm::any_of(Node->children(), [&](const Stmt *Child) { return namesTable(Child, Found); });
+}
+
+// Addresses of labels are the copy's own, so they may only be gone to: what stores one, or hands out a table of them,
+// would have the other copy go there. InGoto: within a goto's operand, or a table.
+void lookForLabels(const Stmt *Node, Contents &Found, bool InGoto) {
+  if (!Node)
+    return;
+  InGoto |= isa<IndirectGotoStmt, AsmStmt>(Node); // (asm goto)
+  if (const auto *Declarations = dyn_cast<DeclStmt>(Node)) {
+    for (const Decl *D : Declarations->decls()) {
+      const auto *Variable = dyn_cast<VarDecl>(D);
+      const Expr *Value = Variable ? Variable->getInit() : nullptr;
+      bool IsTable =
+          Value && Variable->getType()->isArrayType() && (holdsLabelAddress(Value) || namesTable(Value, Found));
+      if (IsTable)
+        Found.Tables.insert(Variable);
+      lookForLabels(Value, Found, IsTable);
+    }
+    return;
+  }
+  if (!InGoto && (isa<AddrLabelExpr>(Node) || (isa<DeclRefExpr>(Node) && namesTable(Node, Found))))
+    Found.Labels = true;
+  for (const Stmt *Child : Node->children())
+    lookForLabels(Child, Found, InGoto);
 }
 
 void look(const Stmt *Node, Contents &Found) {
@@ -96,9 +130,10 @@ void describeTwin(const FunctionDecl *Function, const CompoundStmt *Body, Source
   const ASTContext &Context = Function->getASTContext();
   Contents Found;
   look(Body, Found);
+  lookForLabels(Body, Found, false);
   Row.Size = Found.Loops ? -1 : Found.Size;
-  if (Context.getLangOpts().CPlusPlus) {
-    Row.Twin = "c++";
+  if (Context.getLangOpts().CPlusPlus || Found.Labels) {
+    Row.Twin = Found.Labels ? "label" : "c++";
     return;
   }
   SourceLocation Name = Function->getLocation();

@@ -44,7 +44,6 @@ struct live {
 	unsigned char *is_kept, *is_apart;
 	unsigned char *is_unseen; /* calls: the compiler does not know whom they call */
 	unsigned char *is_main;	  /* files: a unit's own */
-	unsigned char *is_mixed;  /* files: read by a unit that is compiled twice instead (VP_LIVE_PROBED) */
 	unsigned char *has_site;  /* canonical functions: calls that are measured themselves */
 	uint64_t *readers;	  /* [files][n_words]: the units that read a file, a bit for each */
 	size_t n_words;
@@ -103,8 +102,6 @@ static void find_places(struct live *l)
 			l->has_site[l->canon[holder]] = 1;
 	}
 	for (size_t i = 0; i < facts->n_tus; i++) {
-		int is_mixed = vprof_unit_needs_assembly(facts, l->plan, &facts->tus[i]);
-
 		l->is_lto |= strstr(facts->tus[i].arguments, "\"-flto") != NULL;
 		for (size_t k = 0; k < facts->tus[i].n_files; k++) {
 			const struct vprof_facts_file *file = vprof_facts_file(facts, facts->tus[i].files[k]);
@@ -113,7 +110,6 @@ static void find_places(struct live *l)
 				continue;
 			if (!strcmp(file->path, facts->tus[i].path))
 				l->is_main[file - facts->files] = 1;
-			l->is_mixed[file - facts->files] |= (unsigned char)is_mixed;
 			l->readers[(size_t)(file - facts->files) * l->n_words + i / 64] |= UINT64_C(1) << i % 64;
 		}
 	}
@@ -124,6 +120,13 @@ static size_t file_index(const struct live *l, uint32_t id)
 	const struct vprof_facts_file *file = vprof_facts_file(l->facts, id);
 
 	return file ? (size_t)(file - l->facts->files) : l->facts->n_files;
+}
+
+static int in_header(const struct live *l, uint32_t function)
+{
+	size_t file = file_index(l, l->facts->functions[function].file);
+
+	return file < l->facts->n_files && !l->is_main[file];
 }
 
 static int fits(const struct vprof_facts_function *f, const struct vprof_text *text)
@@ -168,29 +171,10 @@ static const struct vprof_probe *probe_of(const struct live *l, uint32_t functio
 	return p && p->kind == VPROF_PROBE_FUNCTION ? p : NULL;
 }
 
-int vprof_unit_needs_assembly(const struct vprof_facts *facts, const struct vprof_plan *plan,
-			      const struct vprof_facts_tu *tu)
-{
-	for (size_t i = 0; tu->lang == VPROF_LANG_C && i < facts->n_functions; i++) {
-		const struct vprof_facts_function *f = &facts->functions[i];
-		const struct vprof_facts_file *file = NULL;
-
-		if ((strcmp(f->twin, "head") && strcmp(f->twin, "static_local")) || f->lang != VPROF_LANG_C ||
-		    !vprof_plan_probe(plan, VP_CODE_FUNCTION + f->id))
-			continue;
-		file = vprof_facts_file(facts, f->file);
-		if (file && !strcmp(file->path, tu->path))
-			return 1;
-	}
-	return 0;
-}
-
-/* Sites stand in the twins of a header's functions only, which a unit that is compiled twice has none of. */
+/* Sites would stand in the twins of a header's functions only, which a unit that is compiled twice has none of. */
 static int lacks_sites(const struct live *l, uint32_t canon)
 {
-	size_t file = file_index(l, l->facts->functions[canon].file);
-
-	return l->has_site[canon] && file < l->facts->n_files && l->is_mixed[file] && !l->is_main[file];
+	return l->has_site[canon] && in_header(l, canon);
 }
 
 /* Decides on all functions of the file whose first is order[first]; returns how many it has. */
@@ -360,13 +344,6 @@ static void find_called(struct live *l, size_t at, const struct vprof_text *text
 		}
 	}
 	l->n_called = kept;
-}
-
-static int in_header(const struct live *l, uint32_t function)
-{
-	size_t file = file_index(l, l->facts->functions[function].file);
-
-	return file < l->facts->n_files && !l->is_main[file];
 }
 
 static void declare(const struct live *l, uint32_t function, struct vprof_text *out)
@@ -681,7 +658,6 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	l.is_unseen = calloc(facts->n_calls + 1, 1);
 	l.is_start = calloc(facts->n_functions + 1, 1);
 	l.is_main = calloc(facts->n_files + 1, 1);
-	l.is_mixed = calloc(facts->n_files + 1, 1);
 	l.has_site = calloc(facts->n_functions + 1, 1);
 	l.n_words = facts->n_tus / 64 + 1;
 	l.readers = calloc((facts->n_files + 1) * l.n_words, sizeof *l.readers);
@@ -689,7 +665,7 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	l.called = calloc(facts->n_functions + 1, sizeof *l.called);
 	l.hides = calloc(facts->n_functions + 1, 1);
 	rc = l.order && l.canon && l.form && l.is_start && l.is_kept && l.is_apart && l.is_unseen && l.is_main &&
-			     l.is_mixed && l.has_site && l.readers && l.names && l.called && l.hides ?
+			     l.has_site && l.readers && l.names && l.called && l.hides ?
 		     add_all(&l, err) :
 		     vprof_error_no_memory(err);
 	free(l.order);
@@ -700,7 +676,6 @@ int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts
 	free(l.is_apart);
 	free(l.is_unseen);
 	free(l.is_main);
-	free(l.is_mixed);
 	free(l.has_site);
 	free(l.readers);
 	free(l.names);

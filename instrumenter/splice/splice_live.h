@@ -14,12 +14,6 @@
 /* The text around a call of each form; code (and what else the probe takes) goes between the first two strings. */
 extern const char *const vprof_site_text[][3];
 
-/* Has the unit functions of C whose text cannot be repeated under another name, since theirs comes from a macro
- * (`#define arena_boot je_arena_boot`), or since they have static variables? Then all of it is better compiled twice,
- * to assembly. */
-int vprof_unit_needs_assembly(const struct vprof_facts *facts, const struct vprof_plan *plan,
-			      const struct vprof_facts_tu *tu);
-
 /* Adds the edits of all probes of the plan. Reads the files of functions that may have twins. */
 int vprof_splice_live(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_plan *plan,
 		      struct vprof_error *err);

@@ -13,6 +13,7 @@
 static const char end_of_plain[] = "\t.section\t.debug_info,\"\",@progbits\n.Ldebug_info0:\n\t.long\t1\n";
 
 static struct vprof_text out, why;
+static enum vprof_merge_how how;
 
 static int merge(const char *plain, const char *probed)
 {
@@ -24,7 +25,7 @@ static int merge(const char *plain, const char *probed)
 	vprof_text_add(&a, plain);
 	vprof_text_add(&a, end_of_plain);
 	vprof_text_add(&b, probed);
-	rc = vprof_assembly_merge(&a, &b, &out, &why);
+	rc = vprof_assembly_merge(&a, &b, how, &out, &why);
 	vprof_text_release(&a);
 	vprof_text_release(&b);
 	return rc;
@@ -180,6 +181,114 @@ static void static_variables_that_may_be_others(void **state)
 	assert_refused(table, table, "only one of the two");
 }
 
+/* `$` begins an immediate operand and is no part of the name (code that is not position-independent). */
+static void immediate_operands(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		merge(FUNCTION(".globl", "f", "\tret\n") "\t.section\t.rodata\n.LC0:\n\t.string\t\"a\"\n",
+		      FUNCTION(
+			      ".globl", "f",
+			      "\tmovl\t$.LC0, %eax\n\tmovl\t$CSWTCH.1+4, %eax\n\tmovl\t$-8, %eax\n") "\t.section\t.rodata\n.LC0:\n\t.string\t\"b\"\nCSWTCH.1:\n\t.long\t1\n"),
+		0);
+	assert_has("\tmovl\t$.Lvp_C0, %eax\n");
+	assert_has("\tmovl\t$CSWTCH.1__vp+4, %eax\n");
+	assert_has("\tmovl\t$-8, %eax\n");
+}
+
+/* A table of labels is each copy's own, and so is what leads to it. */
+static void what_leads_to_labels(void **state)
+{
+	static const char tables[] =
+		"\t.section\t.data.rel.ro.local,\"aw\"\n\t.size\tbase.1, 8\nbase.1:\n\t.quad\t.L2\n"
+		"\t.size\ttables.0, 8\ntables.0:\n\t.quad\tbase.1\n";
+	static const char end[] = "\t.section\t.data.rel.ro.local,\"aw\"\n\t.size\tbase.1, 8\nbase.1:\n\t.quad\t.L2\n"
+				  "\t.data\n\t.size\tend.0, 8\nend.0:\n\t.quad\tbase.1+8\n";
+
+	(void)state;
+	assert_int_equal(merge(tables, tables), 0);
+	assert_has("tables.0__vp:\n\t.quad\tbase.1__vp\n");
+	assert_refused(end, end, "only one of the two");
+}
+
+/* The linker may take another unit's function; in C++ that is the same one. */
+static void weak_functions(void **state)
+{
+	static const char weak[] = FUNCTION(".weak", "hook", "\tret\n");
+	static const char alias[] = FUNCTION(".globl", "own_hook", "\tret\n") "\t.weak\thook\n\t.set\thook,own_hook\n";
+
+	(void)state;
+	how = VPROF_MERGE_C;
+	assert_int_equal(merge(weak, weak), 0);
+	assert_has("hook:\n.Lvp_weak_hook:\n");
+	assert_has("\t.quad\t.Lvp_weak_hook, hook__vp\n");
+	assert_int_equal(merge(alias, alias), 0);
+	assert_lacks("hook, hook__vp");
+	how = VPROF_MERGE_CXX;
+	assert_int_equal(merge(weak, weak), 0);
+	assert_has("hook, hook__vp");
+}
+
+static void the_larger_alignment(void **state)
+{
+	static const char less[] =
+		"\t.data\n\t.align 4\n\t.size\tbuf, 8\nbuf:\n\t.quad\t1\n\t.size\tnext, 1\nnext:\n\t.byte\t1\n";
+	static const char more[] =
+		"\t.data\n\t.align 16\n\t.size\tbuf, 8\nbuf:\n\t.quad\t1\n\t.size\tnext, 1\nnext:\n\t.byte\t1\n";
+
+	(void)state;
+	assert_int_equal(merge(less, more), 0);
+	assert_has("\t.balign\t16\nbuf:\n");
+	assert_int_equal(merge("\t.local\tsum.1\n\t.comm\tsum.1,32,8\n", "\t.local\tsum.0\n\t.comm\tsum.0,32,16\n"), 0);
+	assert_has("\t.comm\tsum.1,32,16\n");
+	assert_int_equal(merge(more, less), 0);
+	assert_lacks("\t.balign\t4\n");
+	assert_lacks("\t.balign\t16\n");
+}
+
+/* What stands between functions is there once. */
+static void statements_outside_functions(void **state)
+{
+	static const char set[] = "#APP\n\t.pushsection set,\"a\"\n\t.quad 7\n\t.popsection\n#NO_APP\n";
+	char text[1000];
+
+	(void)state;
+	strcpy(text, set);
+	strcat(text, FUNCTION(".globl", "f", "#APP\n\tcpuid\n#NO_APP\n"));
+	assert_int_equal(merge(text, text), 0);
+	assert_null(strstr(strstr(out.s, ".quad 7") + 1, ".quad 7"));
+	assert_non_null(strstr(strstr(out.s, "cpuid") + 1, "cpuid"));
+}
+
+static void what_may_not_be_there_twice(void **state)
+{
+	static const char in_set[] = "\t.section\tmyset,\"a\"\n\t.size\tentry, 8\nentry:\n\t.quad\t7\n";
+	static const char indirect[] =
+		"\t.globl\tchosen\n\t.type\tchosen, @gnu_indirect_function\n\t.set\tchosen,choose\n";
+
+	(void)state;
+	assert_refused("", in_set, "section of the program's own");
+	assert_int_equal(merge(in_set, in_set), 0);
+	assert_refused(indirect, indirect, "chosen when");
+}
+
+/* A static function that only the second keeps refers to what is not linked. */
+static void kept_functions(void **state)
+{
+	static const char plain[] = FUNCTION(".globl", "f", "\tcall\tputs@PLT\n");
+	static const char probed[] = FUNCTION(".globl", "f", "\tcall\tputs@PLT\n")
+		FUNCTION(".local", "g", "\tcall\tnot_built@PLT\n");
+
+	(void)state;
+	how = VPROF_MERGE_C_KEPT;
+	assert_int_equal(merge(plain, probed), VPROF_MERGE_REFERS_FURTHER);
+	assert_non_null(strstr(why.s, "not_built"));
+	assert_int_equal(merge(plain, plain), 0);
+	how = VPROF_MERGE_C;
+	assert_int_equal(merge(plain, probed), 0);
+	how = VPROF_MERGE_CXX;
+}
+
 /* The parts of a function stay in two sections; tables of exceptions and strings keep their text. */
 static void sections(void **state)
 {
@@ -274,6 +383,13 @@ int main(void)
 		cmocka_unit_test(variables_are_the_first_ones),
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(static_variables_of_c),
+		cmocka_unit_test(immediate_operands),
+		cmocka_unit_test(what_leads_to_labels),
+		cmocka_unit_test(weak_functions),
+		cmocka_unit_test(the_larger_alignment),
+		cmocka_unit_test(statements_outside_functions),
+		cmocka_unit_test(what_may_not_be_there_twice),
+		cmocka_unit_test(kept_functions),
 		cmocka_unit_test(static_variables_that_may_be_others),
 		cmocka_unit_test(sections),
 		cmocka_unit_test(tables_of_classes),

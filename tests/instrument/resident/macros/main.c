@@ -10,6 +10,8 @@ PLANTED_MAIN
 int work(int n);
 int own(int n);
 int once(int n);
+const char *say(int n);
+int machine(const unsigned char *code, int n);
 
 COUNTER(visit);
 COUNTER(begin);
@@ -55,6 +57,7 @@ int main(void)
 		release(&p, i % 3);
 		f = first_of(i % 11);
 		sum += dispatch(i, i) + f.a + f.b + f.c + work(i) + own(i) + called(i) + once(i);
+		sum += machine((const unsigned char[]){ 0, 0, 1, 0, 1, 0, 2 }, i) + say(i)[i % 3];
 		if (before != keep() || called != in_library)
 			return 2;
 	}

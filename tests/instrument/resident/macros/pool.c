@@ -2,6 +2,7 @@
 /* All names come from macros. Static variables whose name is used once are one for both copies of their function. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "planted.h"
 
@@ -22,6 +23,8 @@ COUNTER(always);
 COUNTER(keep);
 COUNTER(twice);
 COUNTER(own);
+COUNTER(say);
+COUNTER(machine);
 
 /* In another unit there is one of this name. */
 static __attribute__((noinline)) int twice(int n)
@@ -137,6 +140,49 @@ const void *keep(void)
 		if (key[i] == 'x')
 			return NULL;
 	return key;
+}
+
+/* Strings, which each copy has under a number of its own. */
+const char *say(int n)
+{
+	static char kept[16];
+
+	PLANTED(say)
+	for (int i = 0; i < 3; i++)
+		kept[i] = (char)('a' + (n + i) % 26);
+	switch (n % 4) {
+	case 0:
+		return "zero";
+	case 1:
+		return strchr("or one", 'o');
+	case 2:
+		return kept;
+	default:
+		return "many";
+	}
+}
+
+/* Two tables of places in the code, and one that leads to them. */
+int machine(const unsigned char *code, int n)
+{
+	static const void *const base[] = { &&add, &&other, &&end };
+	static const void *const others[] = { &&multiply, &&other, &&end };
+	static const void *const *const tables[] = { base, others };
+	int which = 0;
+
+	PLANTED(machine)
+	goto *tables[which][*code];
+add:
+	n += 3;
+	goto *tables[which][*++code];
+multiply:
+	n *= 2;
+	goto *tables[which][*++code];
+other:
+	which = !which;
+	goto *tables[which][*++code];
+end:
+	return n;
 }
 
 /* Without a macro. */
