@@ -10,6 +10,9 @@
 #define VPROF_FACTS_SCHEMA_H
 
 #define VPROF_FACTS_VERSION 6
+#define VPROF_FACTS_TEXT_(number) #number
+#define VPROF_FACTS_TEXT(number) VPROF_FACTS_TEXT_(number)
+#define VPROF_FACTS_VERSION_TEXT VPROF_FACTS_TEXT(VPROF_FACTS_VERSION)
 
 /* Tables and columns:
  *

@@ -176,6 +176,14 @@ struct reading {
 	int in_function;	     /* and not between functions */
 };
 
+/* After this line of code: a function begins with its label and ends with its size. */
+static int is_in_function(const struct vprof_asm_line *l, int before)
+{
+	if (vprof_line_is_label(l))
+		return before || !vprof_label_is_local(l->word);
+	return before && !vprof_line_is(l, ".size");
+}
+
 static void read_label(struct merge *m, const struct vprof_asm_line *l, int which, struct reading *at)
 {
 	int is_code = at->place == VPROF_PLACE_CODE || at->place == VPROF_PLACE_EXCEPTIONS;
@@ -185,7 +193,6 @@ static void read_label(struct merge *m, const struct vprof_asm_line *l, int whic
 	if (!vprof_label_is_local(l->word)) {
 		define(m, l->word, l->n_word, which, is_code ? FUNCTION : VARIABLE, at->place == VPROF_PLACE_WRITABLE);
 		at->function = function_of(m, l);
-		at->in_function |= is_code && !at->in_statement;
 		if (is_code && !which && (s = symbol(m, l->word, l->n_word)))
 			s->has_body = 1;
 		if (!is_code && (s = symbol(m, l->word, l->n_word))) {
@@ -232,7 +239,6 @@ static void read_directive(struct merge *m, const struct vprof_asm_line *l, int 
 	} else if (vprof_line_is(l, ".quad .long .value .byte")) {
 		read_uses(m, l, which, at);
 	} else {
-		at->in_function &= !(at->place == VPROF_PLACE_CODE && vprof_line_is(l, ".size"));
 		look_at(m, l, which);
 	}
 }
@@ -249,6 +255,8 @@ static void read_symbols(struct merge *m, const struct vprof_text *text, int whi
 			r.in_statement = vprof_line_begins(&l, "#APP");
 			continue;
 		}
+		if (!r.in_statement && r.place == VPROF_PLACE_CODE)
+			r.in_function = is_in_function(&l, r.in_function);
 		if (which && r.in_statement && !r.in_function)
 			continue;
 		if (vprof_line_is_label(&l))
@@ -541,13 +549,13 @@ static void write_probed(struct merge *m, const struct vprof_text *text)
 	while (!m->failed && vprof_line_next(&at, end, &l)) {
 		if (vprof_line_begins(&l, "#APP") || vprof_line_begins(&l, "#NO_APP"))
 			in_statement = vprof_line_begins(&l, "#APP");
-		else if (l.word == l.end || *l.word == '#' || (in_statement && !in_function))
+		if (!in_statement && m->place == VPROF_PLACE_CODE)
+			in_function = is_in_function(&l, in_function);
+		if (l.word == l.end || *l.word == '#' || (in_statement && !in_function))
 			continue;
-		else if (vprof_line_is_label(&l)) {
-			in_function |= m->place == VPROF_PLACE_CODE && !in_statement && !vprof_label_is_local(l.word);
+		if (vprof_line_is_label(&l)) {
 			write_label(m, &l);
 		} else if (!in_statement && *l.word == '.') {
-			in_function &= !(m->place == VPROF_PLACE_CODE && vprof_line_is(&l, ".size"));
 			write_directive(m, &l);
 		} else {
 			write_line(m, &l);
@@ -604,6 +612,7 @@ static void write_plain(struct merge *m, const struct vprof_text *text)
 {
 	const char *at = text->s, *end = text->s + text->len;
 	int is_left_out = 0, in_statement = 0, is_spared = 0, n_spared = 0;
+	unsigned long raised;
 	struct vprof_asm_line l;
 	size_t n;
 
@@ -612,8 +621,9 @@ static void write_plain(struct merge *m, const struct vprof_text *text)
 			in_statement = vprof_line_begins(&l, "#APP");
 		else if (!in_statement && vprof_line_is_label(&l) && !vprof_label_is_local(l.word)) {
 			is_spared = !is_entered(m, l.word, l.n_word);
-			if (raised_alignment(m, l.word, l.n_word))
-				vprof_text_addf(m->out, "\t.balign\t%lu\n", raised_alignment(m, l.word, l.n_word));
+			raised = raised_alignment(m, l.word, l.n_word);
+			if (raised)
+				vprof_text_addf(m->out, "\t.balign\t%lu\n", raised);
 		} else if (vprof_line_is_section(&l))
 			is_left_out = !strncmp(vprof_line_operand(&l, &n), "__patchable", 11);
 		if (n_spared && !in_statement && l.n_word == 3 && vprof_line_is(&l, "nop")) {

@@ -133,6 +133,7 @@ struct plant_options {
 struct plant_options plant_start(int argc, char **argv, size_t default_n); /* also calibrates */
 uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high);	   /* low .. high - 1 */
 void plant_sleep_us(uint32_t us);
+void *plant_share(size_t n_bytes); /* zeroed memory that children share; never null */
 /* CPU time of the calling thread. The scheduler's own account is not exact: it charges a thread with what the CPU did
  * between the request for a switch and the switch, which takes milliseconds where a handler of interrupts or a system
  * call of another thread is in between (rq_clock_skip_update). Hence by perf's task clock, where the kernel permits it.

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,28 +18,17 @@ static const struct truth_column columns[N_FACTORS] = {
 	[OTHERS] = { "use_device", DEVICE_WAIT, TRUTH_BLAME },
 };
 
-static void *share(size_t n_bytes)
-{
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED) {
-		perror("mmap");
-		exit(1);
-	}
-	return p;
-}
-
 static struct shared *make_shared(size_t n_jobs)
 {
-	struct shared *s = share(sizeof *s);
+	struct shared *s = plant_share(sizeof *s);
 
 	s->n_jobs = n_jobs;
-	s->jobs = share(N_WORKERS * n_jobs * sizeof *s->jobs);
+	s->jobs = plant_share(N_WORKERS * n_jobs * sizeof *s->jobs);
 	s->log.capacity = 40 * n_jobs;
-	s->log.stretches = share(s->log.capacity * sizeof *s->log.stretches);
+	s->log.stretches = plant_share(s->log.capacity * sizeof *s->log.stretches);
 	for (int i = 0; i < N_WORKERS; i++) {
 		s->uses[i].capacity = n_jobs;
-		s->uses[i].stretches = share(n_jobs * sizeof *s->log.stretches);
+		s->uses[i].stretches = plant_share(n_jobs * sizeof *s->log.stretches);
 	}
 	if (sem_init(&s->device, 1, 1)) {
 		perror("sem_init");

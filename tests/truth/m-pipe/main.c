@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,17 +13,6 @@ static const struct truth_column columns[N_FACTORS] = {
 	[PRINT_PAGE] = { "print_page", PRINT_JOB, TRUTH_PLANTED },
 	[OTHERS_PAGES] = { "print_page", QUEUED, TRUTH_PLANTED | TRUTH_BLAME },
 };
-
-static void *share(size_t n_bytes)
-{
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED) {
-		perror("mmap");
-		exit(1);
-	}
-	return p;
-}
 
 /* The delay is from the write into the pipe to vprof_resume. What the printer did meanwhile is to blame, and of what it
  * did during the write only what came after the byte was in the pipe, which nobody can read; what the spooler does
@@ -47,8 +35,8 @@ int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 700);
 	struct truth_answer answer = { .interval = "job" };
-	struct plant_log *pages = share(sizeof *pages);
-	struct job *jobs = share(o.n * sizeof *jobs);
+	struct plant_log *pages = plant_share(sizeof *pages);
+	struct job *jobs = plant_share(o.n * sizeof *jobs);
 	struct truth truth;
 	int ends[2], status;
 	pid_t printer;
@@ -62,7 +50,7 @@ int main(int argc, char **argv)
 		jobs[i].ns[PRINT_PAGE] = plant_uniform(&o.random, 100000, 700000);
 		jobs[i].ns[KEEP_BOOKS] = plant_uniform(&o.random, 20000, 120000);
 	}
-	pages->stretches = share(o.n * sizeof *pages->stretches);
+	pages->stretches = plant_share(o.n * sizeof *pages->stretches);
 	printer = fork();
 	if (printer == 0) {
 		close(ends[1]);

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,17 +16,6 @@
 
 static pid_t rival;
 static struct plant_log *ran; /* shared with it */
-
-static void *share(size_t n_bytes)
-{
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED) {
-		perror("mmap");
-		exit(1);
-	}
-	return p;
-}
 
 static void pin(void)
 {
@@ -79,8 +67,8 @@ static void compete(uint64_t seed)
 const struct plant_log *rival_start(uint64_t seed)
 {
 	pin();
-	ran = share(sizeof *ran);
-	ran->stretches = share(MAX_RUNS * sizeof *ran->stretches);
+	ran = plant_share(sizeof *ran);
+	ran->stretches = plant_share(MAX_RUNS * sizeof *ran->stretches);
 	rival = fork();
 	if (rival < 0) {
 		perror("fork");

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,15 +30,6 @@ void say(int connection, uint64_t number)
 {
 	if (send(connection, &number, sizeof number, MSG_NOSIGNAL) != sizeof number)
 		die("tiers: send");
-}
-
-static void *share(size_t n_bytes)
-{
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		die("mmap");
-	return p;
 }
 
 static int listen_at(struct sockaddr_in *own)
@@ -102,14 +92,14 @@ static void write_visits(const struct shared *s)
 
 static struct shared *make_shared(struct plant_options *o)
 {
-	struct shared *s = share(sizeof *s);
+	struct shared *s = plant_share(sizeof *s);
 	struct plant_log *logs[] = { &s->price, &s->look_up, &s->rebuild };
 
 	s->n = o->n;
-	s->jobs = share(o->n * sizeof *s->jobs);
+	s->jobs = plant_share(o->n * sizeof *s->jobs);
 	for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
 		logs[i]->capacity = o->n;
-		logs[i]->stretches = share(o->n * sizeof *logs[i]->stretches);
+		logs[i]->stretches = plant_share(o->n * sizeof *logs[i]->stretches);
 	}
 	for (size_t i = 0; i < o->n; i++) {
 		struct job *job = &s->jobs[i];

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -22,15 +21,6 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static void *share(size_t n_bytes)
-{
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		die("mmap");
-	return p;
 }
 
 /* A Unix socket with an address, which no file stands for. */
@@ -63,8 +53,8 @@ int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 700);
 	struct truth_answer answer = { .interval = "order" };
-	struct plant_log *sheets = share(sizeof *sheets);
-	struct order *orders = share(o.n * sizeof *orders);
+	struct plant_log *sheets = plant_share(sizeof *sheets);
+	struct order *orders = plant_share(o.n * sizeof *orders);
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0), to, status;
 	struct sockaddr_un at;
 	socklen_t n_bytes = address_of(&at);
@@ -80,7 +70,7 @@ int main(int argc, char **argv)
 		orders[i].ns[PRESS_SHEET] = plant_uniform(&o.random, 100000, 700000);
 	}
 	sheets->capacity = o.n;
-	sheets->stretches = share(o.n * sizeof *sheets->stretches);
+	sheets->stretches = plant_share(o.n * sizeof *sheets->stretches);
 	press = fork();
 	if (press == 0)
 		exit(press_all(accept(listener, NULL, NULL), orders, o.n, sheets));

@@ -421,7 +421,8 @@ static void a_pointer_site_is_known_by_its_caller(void **state)
 static struct vprof_facts *make_facts(void)
 {
 	static const char rows[] =
-		"INSERT INTO meta VALUES('version', '6'),('root','/project'),('scanner','test');"
+		"INSERT INTO meta VALUES('version', '" VPROF_FACTS_VERSION_TEXT
+		"'),('root','/project'),('scanner','test');"
 		"INSERT INTO file VALUES(1,'/project/serve.c','0000000000000000',1,1),"
 		"(2,'/project/two.c','0000000000000000',1,1);"
 		"INSERT INTO tu VALUES(1,'/project/serve.c','/project','s.o','[]','c','ok',''),(2,'/project/two.c','/project','t.o','[]','c','ok','');"

@@ -30,7 +30,7 @@ static inline void db_new(void)
 	close(fd);
 	assert_int_equal(sqlite3_open(db_path, &db), SQLITE_OK);
 	db_exec(VPROF_FACTS_SCHEMA);
-	db_exec("INSERT INTO meta VALUES('version', '6'), ('root', '/p');"
+	db_exec("INSERT INTO meta VALUES('version', '" VPROF_FACTS_VERSION_TEXT "'), ('root', '/p');"
 		"INSERT INTO file VALUES(1, '/p/src/a.c', '0000000000000000', 1, 1),"
 		" (2, '/p/other/b.c', '0000000000000000', 1, 1);");
 }

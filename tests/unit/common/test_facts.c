@@ -147,7 +147,7 @@ static void test_damaged(void **state)
 	refused(VPROF_ERR_CORRUPT, "damaged");
 	db_exec("UPDATE function SET file = 1 WHERE id = 3; UPDATE meta SET value = '99' WHERE key = 'version'");
 	refused(VPROF_ERR_CORRUPT, "another version");
-	db_exec("UPDATE meta SET value = '6' WHERE key = 'version'; DROP TABLE call");
+	db_exec("UPDATE meta SET value = '" VPROF_FACTS_VERSION_TEXT "' WHERE key = 'version'; DROP TABLE call");
 	refused(VPROF_ERR_CORRUPT, "call");
 	assert_int_equal(truncate(db_path, 3000), 0);
 	refused(VPROF_ERR_CORRUPT, db_path);

@@ -11,6 +11,7 @@ int work(int n);
 int own(int n);
 int once(int n);
 const char *say(int n);
+int resume(const void **at, int n);
 int machine(const unsigned char *code, int n);
 
 COUNTER(visit);
@@ -44,6 +45,7 @@ int main(void)
 	int (*called)(int) = in_library;
 	pthread_t threads[2];
 	long sums[2], sum = 0;
+	const void *at = NULL;
 
 	atexit(planted_write);
 	for (int i = 0; i < 2; i++)
@@ -57,7 +59,7 @@ int main(void)
 		release(&p, i % 3);
 		f = first_of(i % 11);
 		sum += dispatch(i, i) + f.a + f.b + f.c + work(i) + own(i) + called(i) + once(i);
-		sum += machine((const unsigned char[]){ 0, 0, 1, 0, 1, 0, 2 }, i) + say(i)[i % 3];
+		sum += resume(&at, i) + machine((const unsigned char[]){ 0, 0, 1, 0, 1, 0, 2 }, i) + say(i)[i % 3];
 		if (before != keep() || called != in_library)
 			return 2;
 	}
