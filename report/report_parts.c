@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/format_value.h"
 
 #define SLOWED_SHOWN 3
+#define CLOSED_MAX 10
 #define LABEL_COLUMNS 10
 #define DEFAULT_WIDTH 100
 #define MIN_WIDTH 80
@@ -178,12 +180,30 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 	vprof_report_labelled_text(style, "", &t, out);
 }
 
+static int by_bound(const void *a, const void *b)
+{
+	const struct vprof_closed *x = *(const struct vprof_closed *const *)a,
+				  *y = *(const struct vprof_closed *const *)b;
+
+	if (x->bound != y->bound)
+		return x->bound > y->bound ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The first CLOSED_MAX by what may be in them. */
 void vprof_report_closed(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
+	const struct vprof_closed **closed = malloc((r->n_closed + 1) * sizeof(struct vprof_closed *));
 	struct vprof_text t = VPROF_TEXT_INIT;
 
-	for (size_t i = 0; i < r->n_closed; i++) {
-		const struct vprof_closed *c = &r->closed[i];
+	for (size_t i = 0; closed && i < r->n_closed; i++)
+		closed[i] = &r->closed[i];
+	if (closed)
+		qsort(closed, r->n_closed, sizeof(struct vprof_closed *), by_bound);
+	else
+		out->failed = 1;
+	for (size_t i = 0; closed && i < r->n_closed && i < CLOSED_MAX; i++) {
+		const struct vprof_closed *c = closed[i];
 
 		vprof_text_clear(&t);
 		vprof_format_cut(&t, c->display, 60, 1, 0);
@@ -197,6 +217,13 @@ void vprof_report_closed(const struct vprof_style *style, const struct vprof_res
 		vprof_text_addf(&t, " (%s of the mean, run %s)", vprof_format_percent(c->saved).s, c->run);
 		vprof_report_labelled(style, i ? "" : "closed", t.s, out);
 	}
+	if (closed && r->n_closed > CLOSED_MAX) {
+		vprof_text_clear(&t);
+		vprof_text_addf(&t, "%zu more, each with at most %s of the variance (results.json has them)",
+				r->n_closed - CLOSED_MAX, vprof_format_at_most(closed[CLOSED_MAX]->bound).s);
+		vprof_report_labelled(style, "", t.s, out);
+	}
+	free(closed);
 	if (r->n_closed)
 		vprof_report_labelled(style, "",
 				      "not measured, as they cannot matter: their time counts in their callers; vprof "

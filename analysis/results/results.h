@@ -108,8 +108,6 @@ struct vprof_covariance {
 
 enum vprof_factor_kind { VPROF_FACTOR_VARIANCE, VPROF_FACTOR_COVARIANCE };
 
-#define VPROF_CODE_FACTORS_MAX 8 /* of one function: own, beneath waits, undivided beside them */
-
 struct vprof_factor {
 	enum vprof_factor_kind kind;
 	enum vprof_node_kind node_kind; /* of a variance factor */
@@ -150,9 +148,10 @@ struct vprof_factor {
 	double between_share;	   /* part of its own variance that lies between types; NaN when not estimated */
 	double work_share;	   /* ... that the amount of work explains; NaN without counters */
 	double probe_ns;	   /* as in vprof_node, of its nodes */
-	/* The same two figures of its time without what the scheduler took in it, and their upper bounds, as far as
-	 * they decide what is recorded next (cli/drilldown/close.h): of the factors with most records, and of undivided
-	 * time. NaN: not estimated. The share is that of all its places together. */
+	/* Of the function whose work it is, share and if_constant with their upper bounds, as far as they decide what
+	 * is recorded next (cli/drilldown/close.h): of all its places together, those beneath waits among them, without
+	 * what the scheduler took in it, and with all or none of what is undivided beside it, whichever bound is
+	 * larger. NaN: not estimated (it has fewer records than 512 others). */
 	double code_share, code_share_high, code_constant, code_constant_high;
 	/* by how much the error of what recording costs moves its share, at most; within share_low and share_high */
 	double share_cost_low, share_cost_high;

@@ -258,18 +258,60 @@ static void judge_causes(const struct confidence *c, const struct vprof_bootstra
 	}
 }
 
+static struct vprof_quantity_figures figures_of(const struct confidence *c, uint32_t quantity)
+{
+	const struct vprof_block_sums *s = c->s;
+	double n = (double)c->r->n_complete, latency = s->latency_residual;
+	struct vprof_quantity_total t =
+		vprof_quantity_total(&s->totals[quantity], s->reported.quantities.mean.v[quantity], n, latency);
+
+	return vprof_quantity_figures(&t, n, latency, c->r->nodes[0].var_ns2 * (n - 1) + latency * latency / n);
+}
+
+/* What is not known, NaN, may be more than anything. */
+static int is_more(double a, double than)
+{
+	return isnan(a) || a > than;
+}
+
+/* A function's own work, and that beneath waits, are of one function. */
+static void share_with_counterpart(struct vprof_results *r, const struct vprof_factor *f)
+{
+	struct vprof_factor *other = f->counterpart ? &r->factors[f->counterpart - 1] : NULL;
+
+	if (!other)
+		return;
+	other->code_share = f->code_share;
+	other->code_share_high = f->code_share_high;
+	other->code_constant = f->code_constant;
+	other->code_constant_high = f->code_constant_high;
+}
+
 /* The upper ones of what decides whether a factor is worth recording. */
 static void bound_costly(const struct confidence *c, struct vprof_bootstrap_values *v)
 {
 	const struct vprof_reported *of = &c->s->reported;
 
 	for (size_t i = 0; i < of->n_costly; i++) {
-		struct vprof_factor *f = &c->r->factors[of->costly[i]];
-		double low;
+		struct vprof_factor *f = &c->r->factors[of->costly[i].factor];
+		uint32_t q = of->costly[i].quantity;
 
-		vprof_bootstrap_bounds_within(v, at_shares(c) + of->first_costly + i, 0, 1, &low, &f->code_share_high);
-		vprof_bootstrap_bounds_within(v, at_constants(c) + of->first_costly + i, -INFINITY, 1, &low,
-					      &f->code_constant_high);
+		for (uint32_t k = q; k < q + of->costly[i].n_quantities; k++) {
+			struct vprof_quantity_figures figures = figures_of(c, k);
+			double low, share, constant;
+
+			vprof_bootstrap_bounds_within(v, at_shares(c) + k, 0, 1, &low, &share);
+			vprof_bootstrap_bounds_within(v, at_constants(c) + k, -INFINITY, 1, &low, &constant);
+			if (k == q || is_more(share, f->code_share_high)) {
+				f->code_share_high = share;
+				f->code_share = fmax(0, figures.share);
+			}
+			if (k == q || is_more(constant, f->code_constant_high)) {
+				f->code_constant_high = constant;
+				f->code_constant = figures.if_constant;
+			}
+		}
+		share_with_counterpart(c->r, f);
 	}
 }
 
@@ -412,16 +454,6 @@ static void fill_own_shares(const struct confidence *c)
 	}
 }
 
-static struct vprof_quantity_figures figures_of(const struct confidence *c, uint32_t quantity)
-{
-	const struct vprof_block_sums *s = c->s;
-	double n = (double)c->r->n_complete, latency = s->latency_residual;
-	struct vprof_quantity_total t =
-		vprof_quantity_total(&s->totals[quantity], s->reported.quantities.mean.v[quantity], n, latency);
-
-	return vprof_quantity_figures(&t, n, latency, c->r->nodes[0].var_ns2 * (n - 1) + latency * latency / n);
-}
-
 /* Standard deviations, and what would go if something were constant. */
 static void fill_quantities(const struct confidence *c)
 {
@@ -450,13 +482,6 @@ static void fill_quantities(const struct confidence *c)
 		r->causes[i].share = figures.share;
 		r->causes[i].if_constant = figures.if_constant;
 		r->causes[i].sd_ns = figures.sd_ns;
-	}
-	for (size_t i = 0; i < s->reported.n_costly; i++) {
-		struct vprof_factor *f = &r->factors[s->reported.costly[i]];
-		struct vprof_quantity_figures figures = figures_of(c, s->reported.first_costly + (uint32_t)i);
-
-		f->code_share = fmax(0, figures.share);
-		f->code_constant = figures.if_constant;
 	}
 }
 

@@ -27,10 +27,26 @@ struct widening {
 	struct vprof_quantity_pair *pairs; /* [n_pairs] of each bounded quantity: with itself, with the latency */
 	size_t n_pairs;
 	struct room *share, *constant; /* [n_bounded] */
-	double *variation;	       /* [n_nodes] sd by mean, with nothing taken out */
+	double *figures;   /* [2 n_bounded] share and if constant of each quantity, as the tree's times were */
+	double *variation; /* [n_nodes] sd by mean, with nothing taken out */
 	struct tried none, low, high;
 	double error; /* of the interval's time by what functions' records differ, by its sd */
 };
+
+/* Share and if constant of each bounded quantity, with the tree's times as they are now; 0 where nothing varies. */
+static int measure(struct widening *w, double *figures)
+{
+	int ret = vprof_quantities_covariances(&w->reported.quantities, w->tree, w->pairs, w->n_pairs);
+	double total = w->pairs[w->n_pairs - 1].cov_ns2;
+
+	for (size_t i = 0; i < w->reported.n_bounded && !ret && total > 0; i++) {
+		double own = w->pairs[2 * i].cov_ns2, with = w->pairs[2 * i + 1].cov_ns2;
+
+		figures[2 * i] = own / total;
+		figures[2 * i + 1] = (2 * with - own) / total;
+	}
+	return ret;
+}
 
 static int open_widening(struct widening *w)
 {
@@ -40,15 +56,16 @@ static int open_widening(struct widening *w)
 	w->pairs = calloc(2 * n + 1, sizeof *w->pairs);
 	w->share = calloc(n + 1, sizeof *w->share);
 	w->constant = calloc(n + 1, sizeof *w->constant);
+	w->figures = calloc(2 * n + 1, sizeof *w->figures);
 	w->variation = calloc(w->r->n_nodes, sizeof *w->variation);
-	if (ret || !w->pairs || !w->share || !w->constant || !w->variation)
+	if (ret || !w->pairs || !w->share || !w->constant || !w->figures || !w->variation)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		w->pairs[w->n_pairs++] = (struct vprof_quantity_pair){ .a = i, .b = i };
 		w->pairs[w->n_pairs++] = (struct vprof_quantity_pair){ .a = i, .b = w->reported.interval };
 	}
 	w->pairs[w->n_pairs++] = (struct vprof_quantity_pair){ .a = w->reported.interval, .b = w->reported.interval };
-	return 0;
+	return w->reported.n_costly ? measure(w, w->figures) : 0;
 }
 
 static void close_widening(struct widening *w)
@@ -57,6 +74,7 @@ static void close_widening(struct widening *w)
 	free(w->pairs);
 	free(w->share);
 	free(w->constant);
+	free(w->figures);
 	free(w->variation);
 }
 
@@ -75,10 +93,13 @@ static void reported_figures(const struct widening *w, double *share, double *co
 			constant[w->reported.together[i]] = f->together_constant;
 		}
 	}
-	for (size_t i = 0; i < w->reported.n_costly; i++) {
-		share[w->reported.first_costly + i] = r->factors[w->reported.costly[i]].code_share;
-		constant[w->reported.first_costly + i] = r->factors[w->reported.costly[i]].code_constant;
-	}
+	for (size_t i = 0; i < w->reported.n_costly; i++)
+		for (uint32_t k = 0; k < w->reported.costly[i].n_quantities; k++) {
+			uint32_t q = w->reported.costly[i].quantity + k;
+
+			share[q] = w->figures[2 * (size_t)q];
+			constant[q] = w->figures[2 * (size_t)q + 1];
+		}
 	for (size_t i = 0; i < r->n_causes; i++) {
 		share[w->reported.of_cause[i]] = r->causes[i].share;
 		constant[w->reported.of_cause[i]] = r->causes[i].if_constant;
@@ -116,21 +137,19 @@ static void move_room(struct room *room, double moved)
 static int add_moves(struct widening *w, const struct vprof_results *other)
 {
 	size_t n = w->reported.n_bounded;
-	double *share = calloc(2 * n + 1, sizeof *share), *constant = share + n, total;
+	double *share = calloc(4 * n + 1, sizeof *share), *constant = share + n, *now = share + 2 * n;
 	int ret = share ? 0 : VPROF_ERR_NOMEM;
 
 	vprof_quantities_set_means(&w->reported.quantities, other);
 	if (!ret)
-		ret = vprof_quantities_covariances(&w->reported.quantities, w->tree, w->pairs, w->n_pairs);
+		ret = measure(w, now);
 	if (!ret)
 		reported_figures(w, share, constant);
-	total = w->pairs[w->n_pairs - 1].cov_ns2;
-	for (size_t i = 0; i < n && !ret && total > 0; i++) {
-		double own = w->pairs[2 * i].cov_ns2, with = w->pairs[2 * i + 1].cov_ns2;
-		double now = i < w->reported.n_factors ? factor_share(w->r, other, &w->r->factors[i]) : own / total;
-
-		move_room(&w->share[i], now - share[i]);
-		move_room(&w->constant[i], (2 * with - own) / total - constant[i]);
+	for (size_t i = 0; i < n && !ret && w->pairs[w->n_pairs - 1].cov_ns2 > 0; i++) {
+		if (i < w->reported.n_factors)
+			now[2 * i] = factor_share(w->r, other, &w->r->factors[i]);
+		move_room(&w->share[i], now[2 * i] - share[i]);
+		move_room(&w->constant[i], now[2 * i + 1] - constant[i]);
 	}
 	free(share);
 	return ret;
@@ -290,18 +309,46 @@ static void widen_factor(const struct widening *w, size_t i)
 	}
 }
 
-/* Of these only the upper bounds are of use. */
-static void widen_costly(const struct widening *w, size_t i)
+/* Of what is undivided in a quantity. */
+static double undivided_error(const struct widening *w, uint32_t quantity)
 {
-	struct vprof_factor *f = &w->r->factors[w->reported.costly[i]];
-	size_t quantity = w->reported.first_costly + i;
-	struct room share = w->share[quantity], constant = w->constant[quantity];
-	double error = nodes_error(w, f->nodes, f->n_nodes), most = fmax(0, f->code_share + share.high);
+	const struct vprof_quantities *q = &w->reported.quantities;
+	double error = 0;
 
-	widen_share(&share, f->code_share, error);
-	f->code_share_high += fmax(0, share.high);
-	widen_constant(w, &constant, f->code_constant, most, error);
-	f->code_constant_high += fmax(0, constant.high);
+	for (size_t i = 0; i < q->members.n; i++) {
+		const struct vprof_quantity_member *m = &q->members.v[i];
+
+		if (m->quantity == quantity && w->r->nodes[m->node].kind == VPROF_NODE_UNDIVIDED)
+			error += node_error(w, m->node);
+	}
+	return error / sqrt(w->r->nodes[0].var_ns2);
+}
+
+/* Of these only the upper bounds are of use: they widen by what any of the function's quantities may be more. */
+static void widen_costly(const struct widening *w, const struct vprof_costly *costly)
+{
+	struct vprof_factor *f = &w->r->factors[costly->factor];
+	struct vprof_factor *other = f->counterpart ? &w->r->factors[f->counterpart - 1] : NULL;
+	double own = nodes_error(w, f->nodes, f->n_nodes), more_share = 0, more_constant = 0;
+
+	if (other)
+		own += nodes_error(w, other->nodes, other->n_nodes);
+	for (uint32_t q = costly->quantity; q < costly->quantity + costly->n_quantities; q++) {
+		struct room share = w->share[q], constant = w->constant[q];
+		double value = fmax(0, w->figures[2 * (size_t)q]), most = fmax(0, value + share.high);
+		double error = own + (q > costly->quantity ? undivided_error(w, q) : 0);
+
+		widen_share(&share, value, error);
+		widen_constant(w, &constant, w->figures[2 * (size_t)q + 1], most, error);
+		more_share = fmax(more_share, share.high);
+		more_constant = fmax(more_constant, constant.high);
+	}
+	f->code_share_high += more_share;
+	f->code_constant_high += more_constant;
+	if (other) {
+		other->code_share_high = f->code_share_high;
+		other->code_constant_high = f->code_constant_high;
+	}
 }
 
 static void widen_cause(const struct widening *w, struct vprof_cause *c, uint32_t quantity)
@@ -334,7 +381,7 @@ int vprof_cost_bounds_widen(struct vprof_results *r, struct vprof_tree *tree, co
 		for (size_t i = 0; i < w.reported.n_factors; i++)
 			widen_factor(&w, i);
 		for (size_t i = 0; i < w.reported.n_costly; i++)
-			widen_costly(&w, i);
+			widen_costly(&w, &w.reported.costly[i]);
 		for (size_t i = 0; i < r->n_causes; i++)
 			widen_cause(&w, &r->causes[i], w.reported.of_cause[i]);
 	}

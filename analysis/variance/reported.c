@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/variance/reported.h"
 
-#include <math.h>
-
-#define NOTICED 0.001 /* of the mean latency, by records of one factor */
-
 struct node_list {
 	VPROF_ARRAY(uint32_t) nodes;
 };
@@ -58,119 +54,95 @@ static int add_together(struct vprof_reported *of, const struct vprof_results *r
 	return 0;
 }
 
-/* How much of a question it is whether a factor is worth recording. */
-static uint64_t question(const struct vprof_factor *f)
+static uint64_t records_of(const struct vprof_factor *f)
 {
 	return f->kind == VPROF_FACTOR_VARIANCE && f->node_kind != VPROF_NODE_UNDIVIDED ? f->n_timed : 0;
 }
 
-/* Factors with at most this many records are not asked about: one for each interval, or fewer where those take NOTICED
- * of the mean. */
-static uint64_t unquestioned(const struct vprof_results *r)
-{
-	double all = 0, noticed;
-
-	if (!isfinite(r->cost_scale) || !(r->probe_ns > 0))
-		return r->n_complete;
-	for (size_t i = 0; i < r->n_nodes; i++)
-		all += vprof_node_kind_is_code(r->nodes[i].kind) ? (double)r->nodes[i].n_timed : 0;
-	noticed = NOTICED * r->mean_ns * all / r->probe_ns;
-	return noticed < (double)r->n_complete ? (uint64_t)noticed : r->n_complete;
-}
-
-/* Of the factors that were not looked at yet the most questionable; n_factors: those that are left cost little. */
-static size_t next_costly(const uint8_t *is_seen, const struct vprof_results *r, uint64_t most)
+/* Of the factors that were not looked at yet the one with most records; n_factors: none has any. */
+static size_t next_costly(const uint8_t *is_seen, const struct vprof_results *r)
 {
 	size_t best = r->n_factors;
+	uint64_t most = 0;
 
 	for (size_t i = 0; i < r->n_factors; i++)
-		if (!is_seen[i] && question(&r->factors[i]) > most) {
-			most = question(&r->factors[i]);
+		if (!is_seen[i] && records_of(&r->factors[i]) > most) {
+			most = records_of(&r->factors[i]);
 			best = i;
 		}
 	return best;
 }
 
-static int add_one_costly(struct vprof_reported *of, const struct vprof_results *r, size_t factor)
+/* A node's own code and all beneath it, without what the scheduler took in the node itself. */
+static int take_bodies(const struct vprof_results *r, const struct vprof_factor *f, struct node_list *list)
 {
-	const struct vprof_factor *f = &r->factors[factor];
-	uint32_t *nodes;
-	int ret;
-
-	for (size_t i = 0; i < of->n_costly; i++)
-		if (of->costly[i] == factor)
-			return 0;
-	nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
-	of->costly[of->n_costly++] = (uint32_t)factor;
-	for (size_t k = 0; nodes && k < f->n_nodes; k++)
-		nodes[k] = vprof_node_body_of(r, f->nodes[k]);
-	ret = nodes ? vprof_quantities_add(&of->quantities, r, nodes, f->n_nodes) : VPROF_ERR_NOMEM;
-	free(nodes);
-	return ret;
+	if (VPROF_ROOM(&list->nodes, list->nodes.n + f->n_nodes))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < f->n_nodes; i++)
+		list->nodes.v[list->nodes.n++] = vprof_node_body_of(r, f->nodes[i]);
+	return 0;
 }
 
-/* What is asked of one function: its own factor, that beneath waits, and those of the time that is not divided between
- * it and its siblings, since that may be its time. */
-struct question {
-	uint32_t factors[VPROF_CODE_FACTORS_MAX];
-	size_t n; /* VPROF_CODE_FACTORS_MAX + 1: too many */
-};
-
-static void ask(struct question *q, uint32_t factor)
+/* What is undivided between the factor's nodes and their siblings. */
+static int take_undivided(const struct vprof_results *r, const struct vprof_factor *f, struct node_list *list)
 {
-	for (size_t i = 0; i < q->n && i < VPROF_CODE_FACTORS_MAX; i++)
-		if (q->factors[i] == factor)
-			return;
-	if (q->n < VPROF_CODE_FACTORS_MAX)
-		q->factors[q->n] = factor;
-	q->n += q->n <= VPROF_CODE_FACTORS_MAX;
-}
-
-static void ask_of_function(struct question *q, const struct vprof_results *r, uint32_t factor)
-{
-	const struct vprof_factor *f = &r->factors[factor];
-
-	ask(q, factor);
-	for (size_t i = 0; i < f->n_nodes && q->n <= VPROF_CODE_FACTORS_MAX; i++) {
+	for (size_t i = 0; i < f->n_nodes; i++) {
 		const struct vprof_node *parent = &r->nodes[r->nodes[f->nodes[i]].parent];
 
-		for (uint32_t k = parent->first_child; k < parent->first_child + parent->n_children; k++)
-			if (r->nodes[k].kind == VPROF_NODE_UNDIVIDED && r->nodes[k].factor)
-				ask(q, r->nodes[k].factor - 1);
+		for (uint32_t k = parent->first_child; k < parent->first_child + parent->n_children; k++) {
+			uint32_t *node = r->nodes[k].kind == VPROF_NODE_UNDIVIDED ? VPROF_PUSH(&list->nodes) : NULL;
+
+			if (node)
+				*node = k;
+			else if (r->nodes[k].kind == VPROF_NODE_UNDIVIDED)
+				return VPROF_ERR_NOMEM;
+		}
 	}
+	return 0;
 }
 
-/* What is closed is closed wherever it runs: with a function's own work goes that beneath waits, however rare. A
- * function with too many factors will not be closed, and is passed over. */
+/* What is closed is closed wherever it runs: with a function's own work goes that beneath waits, however rare. And what
+ * is undivided beside it may be its time, so it is one quantity without that and another with it, if there is any. */
 static int add_function(struct vprof_reported *of, const struct vprof_results *r, uint8_t *is_seen, size_t factor)
 {
-	uint32_t other = r->factors[factor].counterpart;
-	struct question q = { .n = 0 };
-	int ret = 0;
+	const struct vprof_factor *f = &r->factors[factor];
+	const struct vprof_factor *other = f->counterpart ? &r->factors[f->counterpart - 1] : NULL;
+	struct vprof_costly *costly = &of->costly[of->n_costly++];
+	struct node_list list = { 0 };
+	int ret = take_bodies(r, f, &list);
+	size_t n_own;
 
+	*costly = (struct vprof_costly){ (uint32_t)factor, (uint32_t)of->quantities.n, 1 };
 	is_seen[factor] = 1;
-	ask_of_function(&q, r, (uint32_t)factor);
-	if (other) {
-		is_seen[other - 1] = 1;
-		ask_of_function(&q, r, other - 1);
+	if (other)
+		is_seen[f->counterpart - 1] = 1;
+	if (!ret && other)
+		ret = take_bodies(r, other, &list);
+	if (!ret)
+		ret = vprof_quantities_add(&of->quantities, r, list.nodes.v, list.nodes.n);
+	n_own = list.nodes.n;
+	if (!ret)
+		ret = take_undivided(r, f, &list);
+	if (!ret && other)
+		ret = take_undivided(r, other, &list);
+	if (!ret && list.nodes.n > n_own) {
+		ret = vprof_quantities_add(&of->quantities, r, list.nodes.v, list.nodes.n);
+		costly->n_quantities++;
 	}
-	for (size_t i = 0; !ret && q.n <= VPROF_CODE_FACTORS_MAX && i < q.n; i++)
-		ret = add_one_costly(of, r, q.factors[i]);
+	VPROF_ARRAY_RELEASE(&list.nodes);
 	return ret;
 }
 
 static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
 {
 	uint8_t *is_seen = calloc(r->n_factors + 1, 1);
-	uint64_t most = unquestioned(r);
 	int ret = 0;
 
-	of->first_costly = (uint32_t)of->quantities.n;
 	of->costly = malloc(VPROF_COSTLY_MAX * sizeof *of->costly);
 	if (!is_seen || !of->costly)
 		ret = VPROF_ERR_NOMEM;
-	while (!ret && of->n_costly + VPROF_CODE_FACTORS_MAX <= VPROF_COSTLY_MAX) {
-		size_t i = next_costly(is_seen, r, most);
+	while (!ret && of->n_costly < VPROF_COSTLY_MAX) {
+		size_t i = next_costly(is_seen, r);
 
 		if (i == r->n_factors)
 			break;

@@ -8,7 +8,13 @@
 
 #define VPROF_REPORTED_MAX 24 /* factors beyond the selected ones, contributions, types */
 
-#define VPROF_COSTLY_MAX 128 /* factors of which it is asked whether recording them is worth its cost */
+#define VPROF_COSTLY_MAX 512 /* functions of which it is asked whether recording them is worth its cost */
+
+/* A function that costs much to record: a factor of its own work or of that beneath waits, and the quantities of all it
+ * could be (code_share, results.h). */
+struct vprof_costly {
+	uint32_t factor, quantity, n_quantities;
+};
 
 /* How many of the results' factors have bounds, if anything has. */
 static inline size_t vprof_reported_count(const struct vprof_results *r)
@@ -22,15 +28,12 @@ static inline size_t vprof_reported_count(const struct vprof_results *r)
 struct vprof_reported {
 	struct vprof_quantities quantities; /* finished; those of the first n_factors factors come first */
 	size_t n_factors;		    /* vprof_reported_count() */
-	size_t n_bounded;    /* the first ones, which have bounds: of these factors, of causes, and costly ones */
-	uint32_t interval;   /* the latency itself */
+	size_t n_bounded;  /* the first ones, which have bounds: of these factors, of causes, and of costly functions */
+	uint32_t interval; /* the latency itself */
 	uint32_t *of_factor; /* [results' n_factors] all variances and the first covariances, both members of these */
 	uint32_t *together;  /* [results' n_factors] with its counterpart */
 	uint32_t *of_cause;  /* [results' n_causes] */
-	/* Of the factors with most records, each with the time that is not divided between it and its siblings: their
-	 * time without what the scheduler took in it. */
-	uint32_t *costly;      /* [n_costly] factors */
-	uint32_t first_costly; /* quantity of the first */
+	struct vprof_costly *costly; /* [n_costly] functions with most records */
 	size_t n_costly;
 };
 

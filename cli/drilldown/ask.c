@@ -349,6 +349,43 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 	}
 }
 
+/* Would a rule break it down? 1, 0 or NOMEM. */
+static int leads_on(const struct vprof_ask *ask, size_t index)
+{
+	const struct vprof_factor *f = &ask->results->factors[index];
+	enum vprof_verdict verdict = vprof_decide_verdict(ask->results, ask->session, f);
+	int prospect = prospect_of(ask, f);
+
+	if (prospect < 0)
+		return prospect;
+	return prospect == CAN_BREAK_DOWN && (!verdict || verdict == VPROF_VERDICT_BROKEN_DOWN);
+}
+
+int vprof_ask_way_down(const struct vprof_ask *ask, size_t *first)
+{
+	size_t n_factors = ask->results->n_factors, n, i;
+	char *seen = calloc(n_factors + 1, 1);
+	uint32_t chosen[VPROF_K_MAX];
+	int rc = seen ? 0 : VPROF_ERR_NOMEM;
+
+	*first = n_factors;
+	n = vprof_decide_choose(ask->results, ask->session, chosen, (size_t)ask->session->k);
+	for (i = 0; i < n && !rc; i++) {
+		seen[chosen[i]] = 1;
+		rc = leads_on(ask, chosen[i]);
+		if (rc > 0)
+			*first = chosen[i];
+	}
+	while (!rc && (i = vprof_decide_heaviest_open(ask->results, ask->session, seen)) < n_factors) {
+		seen[i] = 1;
+		rc = leads_on(ask, i);
+		if (rc > 0)
+			*first = i;
+	}
+	free(seen);
+	return rc < 0 ? rc : VPROF_OK;
+}
+
 /* One factor that may need a decision. */
 static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 {

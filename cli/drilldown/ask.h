@@ -22,6 +22,10 @@ struct vprof_ask {
  */
 int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err);
 
+/* *first: the first factor that a rule would break down, of those that are chosen or else of the heaviest that are
+ * open; results->n_factors when there is none. OK or NOMEM. */
+int vprof_ask_way_down(const struct vprof_ask *ask, size_t *first);
+
 /* Breaks down what has to be to see inside a factor, and the wakers of waits; in the session, not on disk. Returns how
  * many functions are new, or NOMEM. */
 int vprof_ask_break_down(const struct vprof_ask *ask, const struct vprof_factor *f);

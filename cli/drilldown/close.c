@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bounds. With V the latency's variance, f the time of one factor of the function and s an upper bound of Var(f) / V,
- * the standard deviation of a sum of several is at most the sum of theirs (Cauchy and Schwarz): the share of all
- * together is at most (sum sqrt s)^2, and as 1 - Var(T - f - g) / V differs from the sum of both by 2 Cov(f, g) / V,
- * what would go if all were constant is at most the sum of their bounds and (sum sqrt s)^2 - sum s. An error of what
- * records cost moves f by a time whose standard deviation is at most d = sqrt s - sqrt(s without this error), in units
- * of V's root, and so Cov(T, f) by at most d: 2 d is added.
- *
- * A function is tested once a round, and in a live one twice: at a look and at its end. There, what a bound is above
- * its estimate counts WIDER times, so that both tests together err no more often than one.
+/* A function is tested once a round, and in a live one up to VPROF_CLOSE_TESTS times: at looks and at its end. There,
+ * what a bound is above its estimate counts WIDER times, so that all tests together err no more often than one.
  */
 #include "cli/drilldown/close.h"
 
@@ -20,8 +13,8 @@
 #include "common/text.h"
 #include "report/format_value.h"
 
-#define NOTICED 0.1  /* of the effect that is too much: less is not worth a function */
-#define WIDER 1.1436 /* normal quantiles: of 1 - 0.025 / 2 to that of 1 - 0.025 */
+#define NOTICED 0.01 /* of the effect that is too much: less is not worth a function */
+#define WIDER 1.2744 /* normal quantiles: of 1 - 0.025 / VPROF_CLOSE_TESTS to that of 1 - 0.025 */
 
 struct closing {
 	const struct vprof_results *r;
@@ -30,6 +23,10 @@ struct closing {
 	double *records;  /* [n_nodes] of its own calls, in the cost of a record */
 	uint8_t *is_gone; /* [n_nodes] not recorded by the next plan */
 	double *of_probe; /* [plan->n_probes] sums over the nodes that are not gone; below 0: to stay */
+	/* [plan->n_probes] the factor that tells of all of a probe's function: its nodes are of that one, or of that
+	 * beneath waits. NULL: nothing is known of it */
+	const struct vprof_factor **function;
+	uint8_t *is_called; /* [plan->n_probes] it has nodes */
 	/* [plan->n_probes + 1] what would go, at most, if all that was closed beneath a function were constant; last:
 	 * beneath the interval */
 	double *beneath;
@@ -92,37 +89,33 @@ static double expected_effect(const struct closing *c)
 	return fmax(0, c->taken_ns - saved_ns(c)) / c->without_ns;
 }
 
-/* Adds a factor to those of one function; 0 when there are too many. */
-static int add_distinct(uint32_t *factors, size_t *n, uint32_t factor)
+static const struct vprof_factor *function_of(const struct closing *c, const struct vprof_probe *probe)
 {
-	for (size_t i = 0; i < *n; i++)
-		if (factors[i] == factor)
-			return 1;
-	if (!factor || *n == VPROF_CODE_FACTORS_MAX)
-		return !factor;
-	factors[(*n)++] = factor;
-	return 1;
+	return c->function[probe - c->plan->probes];
 }
 
-/* The factors + 1 of a probe's nodes, without what the scheduler took there, and of what is undivided beside them; 0
- * when there are too many. */
-static size_t factors_of(const struct closing *c, const struct vprof_probe *probe, uint32_t *factors)
+/* Fills function and is_called. */
+static void find_functions(struct closing *c)
 {
-	const struct vprof_results *r = c->r;
-	size_t n = 0;
+	const struct vprof_factor *factors = c->r->factors;
 
-	for (size_t i = 1; i < r->n_nodes; i++) {
-		const struct vprof_node *parent = &r->nodes[r->nodes[i].parent];
+	for (size_t i = 1; i < c->r->n_nodes; i++) {
+		const struct vprof_probe *probe = probe_of(c, i);
+		uint32_t factor = c->r->nodes[i].factor;
+		size_t at = probe ? (size_t)(probe - c->plan->probes) : 0;
 
-		if (probe_of(c, i) != probe)
+		if (!probe || (c->is_called[at] && !c->function[at]))
 			continue;
-		if (!add_distinct(factors, &n, r->nodes[i].factor))
-			return 0;
-		for (uint32_t k = parent->first_child; k < parent->first_child + parent->n_children; k++)
-			if (r->nodes[k].kind == VPROF_NODE_UNDIVIDED && !add_distinct(factors, &n, r->nodes[k].factor))
-				return 0;
+		if (!c->is_called[at] && factor)
+			c->function[at] = &factors[factor - 1];
+		else if (!factor || (c->function[at] != &factors[factor - 1] && c->function[at]->counterpart != factor))
+			c->function[at] = NULL;
+		c->is_called[at] = 1;
 	}
-	return n;
+	for (size_t i = 0; i < c->plan->n_probes; i++)
+		if (c->function[i] &&
+		    !(isfinite(c->function[i]->code_share_high) && isfinite(c->function[i]->code_constant_high)))
+			c->function[i] = NULL;
 }
 
 static double widened(const struct closing *c, double estimate, double high)
@@ -140,40 +133,26 @@ static double constant_high(const struct closing *c, const struct vprof_factor *
 	return widened(c, f->code_constant, f->code_constant_high);
 }
 
-/* Of the variance, at most: the function's share, and what would go if it were constant. Infinite: not known. */
+/* Of the variance, at most: the function's share, and what would go if it were constant; of what was never called, 0.
+ * Infinite: not known. */
 static double bound_of(const struct closing *c, const struct vprof_probe *probe)
 {
-	uint32_t factors[VPROF_CODE_FACTORS_MAX];
-	size_t n = factors_of(c, probe, factors);
-	double deviation = 0, shares = 0, constant = 0;
+	const struct vprof_factor *f = function_of(c, probe);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_factor *f = &c->r->factors[factors[i] - 1];
-
-		if (!isfinite(f->code_share_high) || !isfinite(f->code_constant_high))
-			return INFINITY;
-		deviation += sqrt(share_high(c, f));
-		shares += share_high(c, f);
-		constant += constant_high(c, f);
-	}
-	shares = deviation * deviation - shares;
-	return n ? fmax(deviation * deviation, constant + shares) : INFINITY;
+	if (!c->is_called[probe - c->plan->probes])
+		return probe->is_root ? INFINITY : 0;
+	return f ? fmax(share_high(c, f), constant_high(c, f)) : INFINITY;
 }
 
 /* As bound_of, of the part that may be added up: what would go if several were constant is twice their covariance with
  * the latency, less a variance; c + s of each is twice its covariance. */
 static double addend_of(const struct closing *c, const struct vprof_probe *probe)
 {
-	uint32_t factors[VPROF_CODE_FACTORS_MAX];
-	size_t n = factors_of(c, probe, factors);
-	double sum = 0;
+	const struct vprof_factor *f = function_of(c, probe);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_factor *f = &c->r->factors[factors[i] - 1];
-
-		sum += fmax(0, constant_high(c, f) + share_high(c, f));
-	}
-	return sum;
+	if (!c->is_called[probe - c->plan->probes])
+		return 0;
+	return f ? fmax(0, constant_high(c, f) + share_high(c, f)) : INFINITY;
 }
 
 /* Marks the functions that call it, as far as they are measured. */
@@ -215,24 +194,46 @@ static int is_named(const struct vprof_name *name, const char *of, const char *d
 	       !strcmp(file + length - n, name->file);
 }
 
+static int is_judged(const struct closing *c, uint32_t factor)
+{
+	const struct vprof_review *review =
+		factor ? vprof_reviews_find(&c->s->reviews, c->r->interval, c->r->factors[factor - 1].key) : NULL;
+
+	return review && review->verdict != VPROF_VERDICT_INHERENT && review->verdict != VPROF_VERDICT_IGNORE;
+}
+
+/* A person has judged it, or what is undivided beside it, to be a culprit, fixed or to do. */
+static int is_judged_anywhere(const struct closing *c, const struct vprof_probe *probe)
+{
+	for (size_t i = 1; i < c->r->n_nodes && c->s->reviews.n; i++) {
+		const struct vprof_node *parent = &c->r->nodes[c->r->nodes[i].parent];
+
+		if (probe_of(c, i) != probe)
+			continue;
+		if (is_judged(c, c->r->nodes[i].factor))
+			return 1;
+		for (uint32_t k = parent->first_child; k < parent->first_child + parent->n_children; k++)
+			if (c->r->nodes[k].kind == VPROF_NODE_UNDIVIDED && is_judged(c, c->r->nodes[k].factor))
+				return 1;
+	}
+	return 0;
+}
+
+static int is_named_by_person(const struct closing *c, const struct vprof_probe *probe)
+{
+	for (size_t i = 0; i < c->s->keep_open.n; i++)
+		if (is_named(&c->s->keep_open.items[i], probe->name, probe->display, probe->file))
+			return 1;
+	return is_judged_anywhere(c, probe);
+}
+
 /* Somebody wants to know more of it: a person, or this round's decisions. */
 static int is_wanted(const struct closing *c, const struct vprof_probe *probe)
 {
 	const struct vprof_session *s = c->s;
-	uint32_t factors[VPROF_CODE_FACTORS_MAX];
-	size_t n = factors_of(c, probe, factors);
 
-	for (size_t i = 0; i < s->keep_open.n; i++)
-		if (is_named(&s->keep_open.items[i], probe->name, probe->display, probe->file))
-			return 1;
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_review *review =
-			vprof_reviews_find(&s->reviews, c->r->interval, c->r->factors[factors[i] - 1].key);
-
-		if (review && review->verdict != VPROF_VERDICT_INHERENT && review->verdict != VPROF_VERDICT_IGNORE)
-			return 1;
-	}
-	return probe->is_root || vprof_name_list_has(&s->roots, probe->name, probe->file, probe->caller) ||
+	return is_named_by_person(c, probe) ||
+	       (!probe->is_root && vprof_name_list_has(&s->roots, probe->name, probe->file, probe->caller)) ||
 	       (!probe->broken_down && vprof_name_list_has(&s->broken_down, probe->name, probe->file, probe->caller)) ||
 	       (!probe->every_call && vprof_name_list_has(&s->every_call, probe->name, probe->file, probe->caller));
 }
@@ -281,10 +282,47 @@ static int close_one(struct closing *c, struct vprof_session *s, const struct vp
 	return vprof_session_close(s, &closed);
 }
 
-static int close_costly(struct closing *c, struct vprof_session *s)
+/* Would the next plan record it? What lies beneath what is closed goes with it. */
+static int is_left(const struct closing *c, const struct vprof_probe *probe)
 {
-	int n = 0;
+	int is_left = !c->is_called[probe - c->plan->probes];
 
+	for (size_t i = 1; !is_left && i < c->r->n_nodes; i++)
+		is_left = !c->is_gone[i] && probe_of(c, i) == probe;
+	return is_left;
+}
+
+/* What else cannot matter, the least first: where an entry is open, each call passes it, also those that are not
+ * recorded, which may be thousands a request, and nothing counts them. Only where the same process tells what recording
+ * does to it: from one run to another everything differs. */
+static int close_rest(struct closing *c, struct vprof_session *s, struct vprof_close_choice *choice)
+{
+	size_t n = c->plan->n_probes;
+	double *bounds = malloc((n + 1) * sizeof *bounds);
+
+	for (size_t i = 0; bounds && i < n; i++)
+		bounds[i] = c->of_probe[i] < 0 || is_wanted(c, &c->plan->probes[i]) ? INFINITY :
+										      bound_of(c, &c->plan->probes[i]);
+	for (size_t at = 0; bounds && at < n; bounds[at] = INFINITY) {
+		at = 0;
+		for (size_t i = 1; i < n; i++)
+			at = bounds[i] < bounds[at] ? i : at;
+		if (!(bounds[at] < s->threshold))
+			break;
+		if (!is_left(c, &c->plan->probes[at]) || !join(c, &c->plan->probes[at], s->threshold))
+			continue;
+		if (close_one(c, s, &c->plan->probes[at], bounds[at])) {
+			free(bounds);
+			return VPROF_ERR_NOMEM;
+		}
+		choice->n_closed++;
+	}
+	free(bounds);
+	return bounds ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int close_costly(struct closing *c, struct vprof_session *s, struct vprof_close_choice *choice)
+{
 	while (expected_effect(c) >= c->s->effect) {
 		const struct vprof_probe *probe;
 		double bound;
@@ -299,9 +337,72 @@ static int close_costly(struct closing *c, struct vprof_session *s)
 			continue;
 		if (close_one(c, s, probe, bound))
 			return VPROF_ERR_NOMEM;
-		n++;
+		choice->n_closed++;
 	}
-	return n;
+	return s->is_live && expected_effect(c) >= c->s->effect ? close_rest(c, s, choice) : VPROF_OK;
+}
+
+/* The innermost measured function around the node, in the same thread; NULL: none. */
+static const struct vprof_probe *around(const struct closing *c, size_t node)
+{
+	const struct vprof_node *nodes = c->r->nodes;
+
+	for (size_t at = nodes[node].parent; at && nodes[at].is_blame == nodes[node].is_blame; at = nodes[at].parent)
+		if (probe_of(c, at) || nodes[at].kind == VPROF_NODE_WAIT || nodes[at].kind == VPROF_NODE_QUEUED)
+			return probe_of(c, at);
+	return NULL;
+}
+
+/* Is it a root that is not needed as one? It could not be chosen, a function around it stands for its time, but where
+ * that is below the threshold, too; and nobody waits for it. */
+static int is_spare_root(const struct closing *c, const struct vprof_probe *probe)
+{
+	double alone = 0;
+
+	if (!probe->is_root || probe->broken_down || is_named_by_person(c, probe))
+		return 0;
+	for (size_t i = 0; i < c->r->n_common_frames; i++)
+		if (c->r->common_frames[i].is_waker && !strcmp(c->r->common_frames[i].name, probe->name))
+			return 0;
+	for (size_t i = 1; i < c->r->n_nodes; i++)
+		if (probe_of(c, i) == probe) {
+			if (c->r->nodes[i].factor && c->r->factors[c->r->nodes[i].factor - 1].share >= c->s->threshold)
+				return 0;
+			alone += around(c, i) ? 0 : sqrt(fmax(0, c->r->nodes[i].share));
+		}
+	return alone * alone < c->s->threshold;
+}
+
+/* From now on it is measured where what calls it is broken down. */
+static void narrow(struct closing *c, struct vprof_session *s, const struct vprof_probe *probe)
+{
+	for (size_t i = 1; i < c->r->n_nodes; i++) {
+		const struct vprof_probe *caller = probe_of(c, i) == probe ? around(c, i) : NULL;
+
+		c->is_gone[i] |= (probe_of(c, i) == probe && !(caller && caller->broken_down)) ||
+				 (c->is_gone[c->r->nodes[i].parent] && !(probe_of(c, i) && probe_of(c, i)->is_root));
+	}
+	for (size_t i = s->roots.n; i-- > 0;)
+		if (!strcmp(s->roots.items[i].name, probe->name) && !strcmp(s->roots.items[i].file, probe->file))
+			vprof_name_list_remove(&s->roots, i);
+}
+
+/* Roots are measured wherever they are called, since a sampled stack had them. One that costs much, and lies within
+ * what is measured, is measured only there where that is broken down: it is found again from above if it matters. */
+static int narrow_roots(struct closing *c, struct vprof_session *s, struct vprof_close_choice *choice)
+{
+	const struct vprof_probe *probe;
+
+	while (expected_effect(c) >= s->effect && (sum_records(c), probe = costliest(c))) {
+		c->of_probe[probe - c->plan->probes] = -1;
+		if (!is_spare_root(c, probe))
+			continue;
+		narrow(c, s, probe);
+		choice->n_narrowed++;
+	}
+	for (size_t i = 0; i < c->plan->n_probes; i++)
+		c->of_probe[i] = 0;
+	return VPROF_OK;
 }
 
 static int weigh(struct closing *c)
@@ -314,12 +415,15 @@ static int weigh(struct closing *c)
 	c->records = calloc(r->n_nodes + 1, sizeof *c->records);
 	c->is_gone = calloc(r->n_nodes + 1, 1);
 	c->of_probe = calloc(c->plan->n_probes + 1, sizeof *c->of_probe);
+	c->function = calloc(c->plan->n_probes + 1, sizeof(const struct vprof_factor *));
+	c->is_called = calloc(c->plan->n_probes + 1, 1);
 	c->beneath = calloc(c->plan->n_probes + 1, sizeof *c->beneath);
 	c->is_caller = calloc(c->plan->n_probes + 1, 1);
-	if (!c->records || !c->is_gone || !c->of_probe || !c->beneath || !c->is_caller)
+	if (!c->records || !c->is_gone || !c->of_probe || !c->function || !c->is_called || !c->beneath || !c->is_caller)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < r->n_nodes; i++)
 		c->records[i] = records_of(r, i);
+	find_functions(c);
 	sum_records(c);
 	return VPROF_OK;
 }
@@ -329,27 +433,31 @@ static void release(struct closing *c)
 	free(c->records);
 	free(c->is_gone);
 	free(c->of_probe);
+	free(c->function);
+	free(c->is_called);
 	free(c->beneath);
 	free(c->is_caller);
 }
 
 int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
-		       double *expected)
+		       struct vprof_close_choice *choice)
 {
 	struct closing c = { .r = r, .plan = plan, .s = s, .wider = s->is_live ? WIDER : 1 };
-	int n;
+	int rc;
 
-	*expected = r->effect;
+	*choice = (struct vprof_close_choice){ .expected = r->effect };
 	if (r->inconclusive || !r->n_nodes || !(r->nodes[0].var_ns2 > 0) || !(r->effect >= s->effect) ||
 	    !(r->probe_ns > 0))
-		return 0;
-	n = weigh(&c);
-	if (!n)
-		n = close_costly(&c, s);
-	if (n > 0)
-		*expected = expected_effect(&c);
+		return VPROF_OK;
+	rc = weigh(&c);
+	if (!rc)
+		rc = narrow_roots(&c, s, choice);
+	if (!rc)
+		rc = close_costly(&c, s, choice);
+	if (choice->n_closed + choice->n_narrowed)
+		choice->expected = expected_effect(&c);
 	release(&c);
-	return n;
+	return rc;
 }
 
 int vprof_close_one(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
@@ -374,11 +482,12 @@ int vprof_close_one(const struct vprof_results *r, const struct vprof_plan *plan
 	return rc;
 }
 
-void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, double expected)
+void vprof_close_tell(const struct vprof_session *s, const struct vprof_close_choice *choice, double effect)
 {
+	size_t n = choice->n_closed + choice->n_narrowed;
 	struct vprof_text line = VPROF_TEXT_INIT;
 
-	for (size_t i = s->n_closed - n; i < s->n_closed; i++) {
+	for (size_t i = s->n_closed - choice->n_closed; i < s->n_closed; i++) {
 		const struct vprof_closed *c = &s->closed[i];
 
 		vprof_text_clear(&line);
@@ -387,9 +496,16 @@ void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, do
 				vprof_format_at_most(c->bound).s, vprof_format_duration(c->saved_ns).s);
 		vprof_say("%s (%s of the mean)", line.s, vprof_format_percent(c->saved).s);
 	}
+	if (choice->n_narrowed)
+		vprof_say(
+			"%zu function%s that sampled stacks had, and that cost much: measured only where the functions "
+			"around %s are broken down",
+			choice->n_narrowed, choice->n_narrowed == 1 ? "" : "s",
+			choice->n_narrowed == 1 ? "it" : "them");
 	if (n)
 		vprof_say("without %s, recording is expected to slow the intervals by %s instead of %s",
-			  n == 1 ? "it" : "these", vprof_format_percent(expected).s, vprof_format_percent(effect).s);
+			  n == 1 ? "it" : "these", vprof_format_percent(choice->expected).s,
+			  vprof_format_percent(effect).s);
 	vprof_text_release(&line);
 }
 

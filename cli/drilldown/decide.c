@@ -624,6 +624,8 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 
 	for (size_t i = 0; i < a->n_roots && rc >= 0; i++)
 		rc = add_functions(&s->roots, facts, a->roots[i]);
+	for (size_t i = 0; i < a->n_roots && rc >= 0; i++) /* a person wants them */
+		rc = add_functions(&s->keep_open, facts, a->roots[i]);
 	for (size_t i = 0; i < n && rc >= 0; i++) {
 		rc = is_plain_main(common_frames[i]) ? 0 : add_functions(&s->roots, facts, common_frames[i]->name);
 		known += rc > 0;
@@ -684,6 +686,16 @@ int vprof_decide_wants_wakers(const struct vprof_results *r, const struct vprof_
 	return has_wakers(r, f) && unexplained(r, f) > UNEXPLAINED_SHARE;
 }
 
+/* What becomes a root from the n-th on is measured, also if it was closed before. */
+static void open_roots(struct vprof_session *s, size_t n)
+{
+	for (; n < s->roots.n; n++)
+		for (size_t i = s->n_closed; i-- > 0;)
+			if (!strcmp(s->closed[i].name, s->roots.items[n].name) &&
+			    !strcmp(s->closed[i].file, s->roots.items[n].file) && !*s->closed[i].caller)
+				vprof_session_open_again(s, i);
+}
+
 int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, const struct vprof_factor *f,
 			const struct vprof_facts *facts)
 {
@@ -703,6 +715,7 @@ int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, 
 			continue;
 		rc = add_functions(&s->roots, facts, common_frames[i]->name);
 		/* The stacks of several threads are mixed here, so every new one counts as somebody's innermost. */
+		open_roots(s, n_roots);
 		if (rc > 0 && s->roots.n > n_roots)
 			rc = add_functions(&s->broken_down, facts, common_frames[i]->name);
 	}

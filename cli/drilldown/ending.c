@@ -2,12 +2,66 @@
 #include "cli/drilldown/ending.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/drilldown/decide.h"
 #include "common/text.h"
 #include "report/format_value.h"
 
 #define NAMED 3
+#define SAME_CHOICES 3
+
+/* The choice at a look, one key a line; NULL: no memory. */
+static char *choice_of(const struct vprof_results *r, const struct vprof_session *s)
+{
+	uint32_t chosen[VPROF_K_MAX];
+	size_t n = vprof_decide_choose(r, s, chosen, (size_t)s->k);
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	for (size_t i = 1; i < n; i++) /* by key: the order within the choice decides nothing */
+		for (size_t k = i; k > 0 && strcmp(r->factors[chosen[k]].key, r->factors[chosen[k - 1]].key) < 0; k--) {
+			uint32_t swap = chosen[k];
+
+			chosen[k] = chosen[k - 1];
+			chosen[k - 1] = swap;
+		}
+	for (size_t i = 0; i < n; i++)
+		vprof_text_addf(&text, "%s\n", r->factors[chosen[i]].key);
+	return vprof_text_detach(&text);
+}
+
+/* The first choice that will be broken down, by key; "": none; NULL: no memory. */
+static char *way_down_of(const struct vprof_ask *ask)
+{
+	size_t first;
+
+	if (vprof_ask_way_down(ask, &first))
+		return NULL;
+	return strdup(first < ask->results->n_factors ? ask->results->factors[first].key : "");
+}
+
+void vprof_looks_release(struct vprof_looks *looks)
+{
+	free(looks->choice);
+	looks->choice = NULL;
+	vprof_strings_release(&looks->ways);
+}
+
+int vprof_looks_judge(struct vprof_looks *looks, const struct vprof_ask *ask, int *is_enough)
+{
+	char *choice = choice_of(ask->results, ask->session), *way = way_down_of(ask);
+	int is_same = choice && looks->choice && !strcmp(choice, looks->choice);
+	int is_way = way && *way && vprof_strings_look(&looks->ways, way);
+	int rc = choice && way && vprof_strings_keep(&looks->ways, way) ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	looks->n_same = is_same ? looks->n_same + 1 : 1;
+	free(looks->choice);
+	free(way);
+	looks->choice = choice;
+	*is_enough = !ask->results->inconclusive && (is_way || ask->session->n_rounds == 1 ||
+						     looks->n_same >= (ask->results->n_to_settle ? SAME_CHOICES : 2));
+	return rc;
+}
 
 enum vprof_ending vprof_ending_of(const struct vprof_results *r, const struct vprof_session *s)
 {

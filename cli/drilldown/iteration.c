@@ -272,13 +272,12 @@ static int end(struct vprof_iteration *it, enum vprof_ending why, struct vprof_e
 /* What the next round need not record. */
 static int close_costly(struct vprof_iteration *it, struct vprof_error *err)
 {
-	double expected;
-	int n = vprof_close_choose(it->results, it->plan, &it->session, &expected);
+	struct vprof_close_choice choice;
 
-	if (n < 0)
+	if (vprof_close_choose(it->results, it->plan, &it->session, &choice))
 		return vprof_error_no_memory(err);
 	if (!it->is_brief)
-		vprof_close_tell(&it->session, (size_t)n, it->results->effect, expected);
+		vprof_close_tell(&it->session, &choice, it->results->effect);
 	return VPROF_OK;
 }
 

@@ -173,15 +173,10 @@ static int break_down_cause(const struct request *q, const char *key)
 static void forget_keep_open(struct vprof_session *s, const struct vprof_probe *probe)
 {
 	for (size_t i = s->keep_open.n; i-- > 0;) {
-		struct vprof_name *at = &s->keep_open.items[i];
+		const struct vprof_name *at = &s->keep_open.items[i];
 
-		if (strcmp(at->name, probe->name) && strcmp(at->name, probe->display))
-			continue;
-		free((char *)at->name);
-		free((char *)at->file);
-		free((char *)at->caller);
-		s->keep_open.n--;
-		memmove(at, at + 1, (s->keep_open.n - i) * sizeof *at);
+		if (!strcmp(at->name, probe->name) || !strcmp(at->name, probe->display))
+			vprof_name_list_remove(&s->keep_open, i);
 	}
 }
 

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rule by which a round ends. Its trace is looked at when `first_s` seconds were recorded under the plan, and again
- * whenever that has doubled. It ends at the first look at which
- *
- * - the results are conclusive,
- * - the order of the selected factors is settled (kept in 95 % of the bootstrap's replicates), and
- * - the choice, which is all that the next plan depends on, is that of the look before;
- *
- * or when the choice was the same at three looks in succession, though the order within it is not settled: it does not
- * matter to the next plan. A wrong choice has to be made at two looks, of which the second has as much time again, and
- * at each with at most 5 % by the bootstrap; with the five looks of a minute that is at most 4 x 5 %, and far less
- * where data that are new are independent of those before. At longest_s the round ends as it is.
+/* A round's trace is looked at when `first_s` seconds were recorded under the plan, and again whenever that has
+ * doubled; whether it may end then is decided in ending.h. At longest_s it ends as it is.
  *
  * Where there are many intervals, a look draws LOOK_INTERVALS of them at random, or fewer where these have more than
  * LOOK_RECORDS records, at least LOOK_INTERVALS_MIN: how often the recording turned to the plan often matters more to
@@ -17,7 +8,7 @@
  * would end the round all of them are analysed, too, and must say the same. If so, that is the round's analysis: its
  * trace stays as it was then.
  *
- * Where recording slows the intervals too much, the first look that can tell closes what need not be measured, and the
+ * Where recording slows the intervals too much, looks that can tell close what need not be measured, and the
  * round begins again: a smaller plan, an empty trace, looks from the first on. */
 #include "cli/drilldown/live_rounds.h"
 
@@ -31,7 +22,7 @@
 
 #include "cli/command.h"
 #include "cli/drilldown/close.h"
-#include "cli/drilldown/decide.h"
+#include "cli/drilldown/ending.h"
 #include "cli/drilldown/live_requests.h"
 #include "cli/live/live_channel.h"
 #include "cli/live/live_contexts.h"
@@ -47,7 +38,6 @@
 #define LOOK_INTERVALS 50000
 #define LOOK_INTERVALS_MIN 1000
 #define LOOK_RECORDS 10000000
-#define SAME_CHOICES 3
 #define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
 #define WAIT_S 10.0  /* for a process with resident probes */
 #define HOLD_S 1800.0
@@ -64,11 +54,12 @@ struct vprof_live_rounds {
 	size_t n_rounds, n_windows, n_looks, n_analyses, n_starts;
 	struct vprof_results *looked; /* of the last look, until recording goes on; NULL: none */
 	struct vprof_plan *looked_plan;
-	int has_tested; /* the round's functions: whether they can be closed */
+	int n_tests; /* of the round's functions: whether they can be closed */
 	double begun_s, told_s;
 	int has_told_short_load;
 	double until_s;	   /* 0: without a limit, or nothing runs yet */
 	int has_seen;	   /* a process with resident probes: where others are missing, they may come */
+	size_t n_missing;  /* of the last plan's functions: not part of the build */
 	size_t n_left_out; /* processes of which it was told that they are not measured */
 	char *vprof_dir;
 	struct vprof_live_channel *channel; /* NULL: nobody can ask for anything */
@@ -158,48 +149,6 @@ static int has_time(const struct vprof_live_rounds *r, double seconds)
 	return !(r->until_s > 0) || vprof_clock_s() + seconds < r->until_s;
 }
 
-/* The choice at a look, one key a line; NULL: no memory. */
-static char *choice_of(const struct vprof_results *r, const struct vprof_session *s)
-{
-	uint32_t chosen[VPROF_K_MAX];
-	size_t n = vprof_decide_choose(r, s, chosen, (size_t)s->k);
-	struct vprof_text text = VPROF_TEXT_INIT;
-
-	for (size_t i = 1; i < n; i++) /* by key: the order within the choice decides nothing */
-		for (size_t k = i; k > 0 && strcmp(r->factors[chosen[k]].key, r->factors[chosen[k - 1]].key) < 0; k--) {
-			uint32_t swap = chosen[k];
-
-			chosen[k] = chosen[k - 1];
-			chosen[k - 1] = swap;
-		}
-	for (size_t i = 0; i < n; i++)
-		vprof_text_addf(&text, "%s\n", r->factors[chosen[i]].key);
-	return vprof_text_detach(&text);
-}
-
-struct looks {
-	char *choice; /* of the last look, NULL: none */
-	int n_same;   /* looks in succession with that choice */
-	double next_s;
-	double records; /* of an interval on average, 0: not known yet */
-};
-
-/* 1: the round may end. */
-static int judge(struct looks *looks, const struct vprof_results *r, const struct vprof_session *s, int *is_enough)
-{
-	char *choice = choice_of(r, s);
-
-	*is_enough = 0;
-	if (!choice)
-		return VPROF_ERR_NOMEM;
-	looks->n_same = looks->choice && !strcmp(choice, looks->choice) ? looks->n_same + 1 : 1;
-	free(looks->choice);
-	looks->choice = choice;
-	if (!r->inconclusive)
-		*is_enough = looks->n_same >= (r->n_to_settle ? SAME_CHOICES : 2);
-	return VPROF_OK;
-}
-
 /* VPROF_LIVE_TURN_MS: how long a turn takes on average. What is no time, or more than a minute, does not count. */
 static uint64_t turn_ns(void)
 {
@@ -218,8 +167,9 @@ static double wait_s(void)
 	return seconds ? (double)seconds : WAIT_S;
 }
 
-/* How many are drawn for a look; VPROF_LIVE_LOOK_INTERVALS says otherwise. */
-static size_t look_intervals(const struct looks *looks)
+/* How many are drawn for a look where an interval has so many records, 0: not known yet; VPROF_LIVE_LOOK_INTERVALS says
+ * otherwise. */
+static size_t look_intervals(double records)
 {
 	const char *text = getenv("VPROF_LIVE_LOOK_INTERVALS");
 	unsigned long asked = text ? strtoul(text, NULL, 10) : 0;
@@ -227,8 +177,8 @@ static size_t look_intervals(const struct looks *looks)
 
 	if (asked)
 		return asked;
-	if (looks->records * LOOK_INTERVALS > LOOK_RECORDS)
-		n = (size_t)(LOOK_RECORDS / looks->records);
+	if (records * LOOK_INTERVALS > LOOK_RECORDS)
+		n = (size_t)(LOOK_RECORDS / records);
 	return n < LOOK_INTERVALS_MIN ? LOOK_INTERVALS_MIN : n;
 }
 
@@ -448,7 +398,7 @@ static void forget_look(struct vprof_live_rounds *r)
 /* Analyses what was recorded so far, at most `most` intervals of it (0: all), and judges. *n_left: how many were not
  * drawn. */
 static int analyse(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
-		   size_t most, struct looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
+		   size_t most, struct vprof_looks *looks, int *is_enough, uint64_t *n_left, struct vprof_error *err)
 {
 	const struct vprof_step_analyse_options how = { .most_intervals = most };
 	int rc;
@@ -456,7 +406,7 @@ static int analyse(struct vprof_live_rounds *r, struct vprof_workspace *w, struc
 	forget_look(r);
 	rc = vprof_step_analyse(&w->project, run, s, &how, &r->looked, &r->looked_plan, err);
 	r->n_analyses++;
-	if (!rc && judge(looks, r->looked, s, is_enough))
+	if (!rc && vprof_looks_judge(looks, &(struct vprof_ask){ w, s, r->looked, r->looked_plan, 1, 1 }, is_enough))
 		rc = vprof_error_no_memory(err);
 	*n_left = rc ? 0 : r->looked->n_not_drawn;
 	if (!rc && vprof_results_n_all(r->looked))
@@ -464,35 +414,42 @@ static int analyse(struct vprof_live_rounds *r, struct vprof_workspace *w, struc
 	return rc;
 }
 
-/* At the first look that can tell what need not be measured, this is closed at once, and the round begins again without
- * it: that costs what was recorded by then, and not a round of its own. Where there is time for as much again, and
- * more. A function is tested here once, and at the round's end. *again: something was closed. */
+/* At a look that can tell what need not be measured, this is closed at once, and the round begins again without it:
+ * that costs what was recorded by then, and not a round of its own. Where there is time for as much again, and more.
+ * One test is left for the round's end. *again: something was closed. */
 static int close_costly(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, int *again,
 			struct vprof_error *err)
 {
-	double expected;
-	int n;
+	struct vprof_text closed = VPROF_TEXT_INIT;
+	struct vprof_close_choice choice;
+	size_t n;
 
-	if (r->has_tested || !r->looked || r->looked->inconclusive || !(r->looked->effect >= s->effect))
+	if (r->n_tests == VPROF_CLOSE_TESTS - 1 || !r->looked || r->looked->inconclusive ||
+	    !(r->looked->effect >= s->effect))
 		return VPROF_OK;
-	r->has_tested = 1;
-	n = vprof_close_choose(r->looked, r->looked_plan, s, &expected);
-	if (n < 0)
+	r->n_tests++;
+	if (vprof_close_choose(r->looked, r->looked_plan, s, &choice))
 		return vprof_error_no_memory(err);
+	n = choice.n_closed + choice.n_narrowed;
 	*again = n > 0;
 	if (!n)
 		return VPROF_OK;
 	if (!r->options.is_brief)
-		vprof_close_tell(s, (size_t)n, r->looked->effect, expected);
-	vprof_say("  closed   %d function%s that cannot matter: recording slowed the intervals by %s; the round begins "
-		  "again without %s",
-		  n, n == 1 ? "" : "s", vprof_format_percent(r->looked->effect).s, n == 1 ? "it" : "them");
+		vprof_close_tell(s, &choice, r->looked->effect);
+	if (choice.n_closed)
+		vprof_text_addf(&closed, "%zu function%s that cannot matter%s", choice.n_closed,
+				choice.n_closed == 1 ? "" : "s", choice.n_narrowed ? ", and " : "");
+	if (choice.n_narrowed)
+		vprof_text_addf(&closed, "%zu outside of what is broken down", choice.n_narrowed);
+	vprof_say("  closed   %s: recording slowed the intervals by %s; the round begins again without %s", closed.s,
+		  vprof_format_percent(r->looked->effect).s, n == 1 ? "it" : "them");
+	vprof_text_release(&closed);
 	return vprof_session_save(s, w->project.session, err);
 }
 
 /* One look. Nothing is measured meanwhile: the analysis needs the CPUs that the program runs on. */
 static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
-		struct looks *looks, int *is_enough, struct vprof_error *err)
+		struct vprof_looks *looks, int *is_enough, struct vprof_error *err)
 {
 	int rc = vprof_live_run_pause(r->run, err);
 	uint64_t n_left = 0;
@@ -502,7 +459,7 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 		return VPROF_OK; /* the command ended; the round is as it is */
 	vprof_session_reread_verdicts(s, &w->project);
 	if (!rc)
-		rc = analyse(r, w, s, run, look_intervals(looks), looks, is_enough, &n_left, err);
+		rc = analyse(r, w, s, run, look_intervals(looks->records), looks, is_enough, &n_left, err);
 	if (!rc && *is_enough && n_left) {
 		looks->n_same--; /* both analyses are one look */
 		rc = analyse(r, w, s, run, 0, looks, is_enough, &n_left, err);
@@ -613,7 +570,7 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 {
 	const struct vprof_live_requested to = { w, s, run, plan };
 	double longest_s = r->options.longest_s;
-	struct looks looks = { .next_s = r->options.first_s };
+	struct vprof_looks looks = { .next_s = r->options.first_s };
 	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1, was_pinned = 0;
 
 	*again = 0;
@@ -648,7 +605,7 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 	}
 	if (!rc && !is_enough && !*again && !goes_on)
 		tell_short_load(r, state);
-	free(looks.choice);
+	vprof_looks_release(&looks);
 	return rc;
 }
 
@@ -678,10 +635,11 @@ static int begin(struct vprof_live_rounds *r, struct vprof_workspace *w, const c
 		rc = prepare(r, w, path, plan, err);
 	if (!rc)
 		rc = vprof_live_run_begin(r->run, *plan, trace, &n_missing, err);
-	if (!rc && n_missing)
+	if (!rc && n_missing && n_missing != r->n_missing)
 		vprof_tell("%zu of the plan's %zu functions and calls are not part of the resident build "
 			   "(vprof doctor --facts says why); their time counts in their callers",
 			   n_missing, (*plan)->n_probes);
+	r->n_missing = rc ? r->n_missing : n_missing;
 	if (r->answer.len) {
 		vprof_say("  asked    %s", r->answer.s);
 		vprof_live_channel_answer(r->channel, rc ? "the program has ended meanwhile" : r->answer.s);
@@ -729,7 +687,7 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	int again = 0, rc = begin(r, w, run, how, &plan, err), ended;
 
 	forget_look(r);
-	r->has_tested = 0;
+	r->n_tests = 0;
 	if (!rc)
 		rc = record(r, w, s, run, plan, &state, &again, err);
 	while (!rc && again) {

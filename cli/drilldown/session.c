@@ -54,6 +54,15 @@ int vprof_name_list_add(struct vprof_name_list *list, const char *name, const ch
 	return 1;
 }
 
+void vprof_name_list_remove(struct vprof_name_list *list, size_t i)
+{
+	free((char *)list->items[i].name);
+	free((char *)list->items[i].file);
+	free((char *)list->items[i].caller);
+	list->n--;
+	memmove(list->items + i, list->items + i + 1, (list->n - i) * sizeof *list->items);
+}
+
 void vprof_name_list_release(struct vprof_name_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {

@@ -24,6 +24,7 @@ struct vprof_name_list {
 /* 1 when added, 0 when it was there, NOMEM. NULL strings count as "". */
 int vprof_name_list_add(struct vprof_name_list *list, const char *name, const char *file, const char *caller);
 int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller);
+void vprof_name_list_remove(struct vprof_name_list *list, size_t i);
 void vprof_name_list_release(struct vprof_name_list *list);
 
 /* what is done already */

@@ -197,7 +197,15 @@ static int names(const struct vprof_closed *c, const char *name, const char *fil
 	return !strcmp(c->name, name) && !strcmp(c->file, file) && !strcmp(c->caller, caller);
 }
 
-/* What is closed, but for roots, and for what has to be seen whatever it costs. */
+static void unmake_root(struct vprof_plan_mark *mark)
+{
+	if (!mark->is_root)
+		return;
+	mark->mask = 0;
+	mark->is_root = mark->present = 0;
+}
+
+/* What is closed, roots as well, but for what has to be seen whatever it costs. */
 static void mark_closed(struct vprof_plan_maker *m)
 {
 	const struct vprof_facts *facts = m->facts;
@@ -208,9 +216,10 @@ static void mark_closed(struct vprof_plan_maker *m)
 		for (size_t i = 0; i < facts->n_functions && !*c->caller; i++) {
 			const struct vprof_facts_function *f = &facts->functions[i];
 
-			if (names(c, f->name, relative(facts, f->file), "") &&
-			    !m->function[m->function[i].canon].is_root && !m->function[i].is_acquire)
+			if (names(c, f->name, relative(facts, f->file), "") && !m->function[i].is_acquire) {
 				m->function[i].closed = 1;
+				unmake_root(&m->function[m->function[i].canon]);
+			}
 		}
 		for (size_t i = 0; i < facts->n_calls && *c->caller; i++) {
 			const struct vprof_facts_call *call = &facts->calls[i];

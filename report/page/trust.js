@@ -166,15 +166,23 @@ function boundsText() {
 			`; ${count(R.n_to_settle)} intervals would settle the order` :
 			"");
 }
+const CLOSED_MAX = 10;
 function trustRows() {
 	const rows = [...intervalRows(), ["records", recordsText()], ...waitRows()], probes = probesText();
 	if (probes) rows.push(["cost of the probes", probes]);
-	for (const c of R.closed)
+	const closed = [...R.closed].sort((a, b) => b.bound - a.bound);
+	for (const c of closed.slice(0, CLOSED_MAX))
 		rows.push([
 			"closed",
 			`${cut(c.display, 60)}${c.file ? ` (${c.file}:${c.line})` : ""}: at most ${percent(Math.ceil(1000 * c.bound) / 1000)} of the ` +
 				`variance; recording it took ${duration(c.saved_ns)} (${percent(c.saved)} of the mean, run ` +
 				`${c.run}). It is not measured: its time counts in its callers`
+		]);
+	if (closed.length > CLOSED_MAX)
+		rows.push([
+			"closed",
+			`${count(closed.length - CLOSED_MAX)} more, each with at most ` +
+				`${percent(Math.ceil(1000 * closed[CLOSED_MAX].bound) / 1000)} of the variance`
 		]);
 	rows.push(["preempted", preemptedText()], ["confidence intervals", boundsText()]);
 	if (finite(R.slowest_share) && R.slowest_share >= 0.1)

@@ -380,6 +380,54 @@ static void an_ending_names_what_is_open(void **state)
 	free(told);
 }
 
+static int look(struct vprof_looks *looks, struct fixture *f)
+{
+	struct vprof_workspace workspace = { .facts = NULL };
+	const struct vprof_ask ask = { &workspace, &f->session, &f->r, f->plan, 1, 1 };
+	int is_enough;
+
+	assert_int_equal(vprof_looks_judge(looks, &ask, &is_enough), VPROF_OK);
+	return is_enough;
+}
+
+/* The first round tells at once what it has to, one that leads further when the same choice came first at two looks,
+ * and one that leads no further when all choices are the same. */
+static void a_live_round_ends(void **state)
+{
+	struct vprof_looks looks = { .next_s = 0 };
+	struct fixture *f = *state;
+
+	f->r.interval = "request";
+	f->session.n_rounds = 1;
+	f->r.inconclusive = 1;
+	assert_false(look(&looks, f));
+	f->r.inconclusive = 0;
+	assert_true(look(&looks, f));
+	vprof_looks_release(&looks);
+	f->session.n_rounds = 2;
+	f->r.n_to_settle = 1000;
+	assert_false(look(&looks, f)); /* v:parse */
+	vprof_session_judge(&f->session, "v:parse", VPROF_VERDICT_IGNORE);
+	assert_false(look(&looks, f)); /* another one: v:parse is put aside */
+	assert_true(look(&looks, f));
+	vprof_looks_release(&looks);
+	assert_int_equal(vprof_name_list_add(&f->session.broken_down, "parse", "parse.c", ""), 1);
+	assert_int_equal(vprof_name_list_add(&f->session.broken_down, "c->proc", "serve.c", "serve"), 1);
+	f->nodes[LOCK].object = "";
+	assert_false(look(&looks, f)); /* nothing is left to break down: twice the same is not enough, */
+	assert_false(look(&looks, f));
+	assert_true(look(&looks, f)); /* three times is, */
+	vprof_looks_release(&looks);
+	f->r.n_to_settle = 0;
+	assert_false(look(&looks, f));
+	f->factors[4].share = 0;
+	f->factors[3].share = 0.6;
+	vprof_session_judge(&f->session, "c:parse|c->proc", VPROF_VERDICT_IGNORE);
+	assert_false(look(&looks, f)); /* another choice */
+	assert_true(look(&looks, f));  /* and twice, where the order is settled */
+	vprof_looks_release(&looks);
+}
+
 static void check_targets(struct fixture *f, size_t factor, size_t n, const char *first, const char *second)
 {
 	struct vprof_name_list targets = { 0 };
@@ -644,6 +692,7 @@ static void a_wait_asks_for_its_wakers(void **state)
 {
 	struct fixture *f = *state;
 	struct vprof_facts *facts = make_facts();
+	struct vprof_closed closed = { .name = "hold", .caller = "", .display = "hold", .run = "" };
 
 	add_common_frames(f, "main", 0, 0, 0, 1);
 	add_common_frames(f, "hold", 1, 0, 0, 1);
@@ -652,6 +701,7 @@ static void a_wait_asks_for_its_wakers(void **state)
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
 	assert_int_equal(f->session.roots.n, 1);
 	assert_string_equal(f->session.roots.items[0].name, "hold");
+	closed.file = strdup(f->session.roots.items[0].file);
 	assert_string_equal(f->session.broken_down.items[0].name, "hold");
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0); /* nothing new */
 	vprof_name_list_release(&f->session.roots);
@@ -663,10 +713,20 @@ static void a_wait_asks_for_its_wakers(void **state)
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
 	vprof_name_list_release(&f->session.roots);
 	vprof_name_list_release(&f->session.broken_down);
+	assert_int_equal(vprof_session_close(&f->session, &closed), VPROF_OK); /* others wait for it: open again */
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
+	assert_int_equal(f->session.n_closed, 0);
+	assert_int_equal(vprof_session_close(&f->session, &closed), VPROF_OK); /* a root already: it stays closed */
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0);
+	assert_int_equal(f->session.n_closed, 1);
+	vprof_session_open_again(&f->session, 0);
+	vprof_name_list_release(&f->session.roots);
+	vprof_name_list_release(&f->session.broken_down);
 	assert_true(vprof_decide_wants_wakers(&f->r, &f->factors[3]));
 	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* explained now: only a chosen one asks for its wakers */
 	assert_false(vprof_decide_wants_wakers(&f->r, &f->factors[3]));
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
+	free((char *)closed.file);
 	vprof_facts_free(facts);
 }
 
@@ -681,6 +741,7 @@ int main(void)
 		TEST(choices_are_not_used_up),
 		TEST(causes_are_chosen),
 		TEST(an_ending_names_what_is_open),
+		TEST(a_live_round_ends),
 		TEST(targets_of_every_kind),
 		TEST(a_pointer_site_is_known_by_its_caller),
 		TEST(roots_come_from_the_stacks),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which factors are asked whether they are worth their records: those with many, however much time elsewhere is not
- * divided between functions, but for functions that are called from too many places where it is not. */
+/* Which functions are asked whether they are worth their records: those with most, at however many places they are
+ * called, each with the time that is not divided between it and its siblings there. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "analysis/variance/reported.h"
 
-#define N_PARENTS 200u /* functions, each with helpers, and time that is not divided between them */
+#define N_PARENTS 600u /* functions, each with helpers, and time that is not divided between them */
 #define N_INTERVALS 100u
 #define HOT 7u /* parents whose helpers are called often */
 
@@ -41,12 +41,24 @@ static void set(uint32_t i, enum vprof_node_kind kind, uint32_t parent, uint64_t
 						.n_timed = n_timed };
 }
 
-static int is_asked(const struct vprof_reported *of, uint32_t node)
+/* NULL: it is not asked about. */
+static const struct vprof_costly *asked(const struct vprof_reported *of, uint32_t node)
 {
 	for (size_t i = 0; i < of->n_costly; i++)
-		if (of->costly[i] == nodes[node].factor - 1)
-			return 1;
-	return 0;
+		if (of->costly[i].factor == nodes[node].factor - 1)
+			return &of->costly[i];
+	return NULL;
+}
+
+static size_t n_members(const struct vprof_reported *of, uint32_t quantity, uint32_t which)
+{
+	const struct vprof_quantities *q = &of->quantities;
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->members.n; i++)
+		n += q->members.v[i].quantity == quantity && q->members.v[i].node > N_PARENTS &&
+		     (q->members.v[i].node - 1 - N_PARENTS) % CHILDREN == which;
+	return n;
 }
 
 static void test_hot_helpers(void **state)
@@ -57,6 +69,7 @@ static void test_hot_helpers(void **state)
 				   .n_factors = sizeof factors / sizeof *factors,
 				   .n_complete = N_INTERVALS,
 				   .cost_scale = NAN };
+	const struct vprof_costly *costly;
 	struct vprof_reported of;
 
 	(void)state;
@@ -77,12 +90,22 @@ static void test_hot_helpers(void **state)
 	factors[child(1, SHARED) - 1].n_nodes = N_PARENTS;
 	factors[child(1, SHARED) - 1].n_timed = 10000 * N_INTERVALS;
 	assert_int_equal(vprof_reported_take(&of, &r), 0);
-	assert_int_equal(of.n_costly, 2 * HOT);
+	assert_int_equal(of.n_costly, VPROF_COSTLY_MAX);
 	for (uint32_t i = 1; i <= HOT; i++) {
-		assert_true(is_asked(&of, child(i, HELPER)));
-		assert_true(is_asked(&of, child(i, UNDIVIDED)));
+		costly = asked(&of, child(i, HELPER));
+		assert_non_null(costly);
+		assert_int_equal(costly->n_quantities, 2);
+		assert_int_equal(n_members(&of, costly->quantity, UNDIVIDED), 0);
+		assert_int_equal(n_members(&of, costly->quantity + 1, UNDIVIDED), 1);
 	}
-	assert_false(is_asked(&of, child(1, SHARED)));
+	costly = asked(&of, child(1, SHARED));
+	assert_non_null(costly);
+	assert_int_equal(costly->n_quantities, 2);
+	assert_int_equal(n_members(&of, costly->quantity, SHARED), N_PARENTS);
+	assert_int_equal(n_members(&of, costly->quantity, UNDIVIDED), 0);
+	assert_int_equal(n_members(&of, costly->quantity + 1, SHARED), N_PARENTS);
+	assert_int_equal(n_members(&of, costly->quantity + 1, UNDIVIDED), N_PARENTS);
+	assert_int_equal(n_members(&of, costly->quantity + 1, HELPER), 0);
 	vprof_reported_release(&of);
 }
 
