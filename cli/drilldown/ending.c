@@ -10,6 +10,8 @@
 
 #define NAMED 3
 #define SAME_CHOICES 3
+#define SAME_WAYS 2
+#define SAME_WAYS_UNSURE 3
 
 /* The choice at a look, one key a line; NULL: no memory. */
 static char *choice_of(const struct vprof_results *r, const struct vprof_session *s)
@@ -40,8 +42,30 @@ static char *way_down_of(const struct vprof_ask *ask)
 	return strdup(first < ask->results->n_factors ? ask->results->factors[first].key : "");
 }
 
+/* At how many looks it came first, this one included; 0: it is none; or NOMEM. */
+static int count_way(struct vprof_looks *looks, const char *way)
+{
+	uint32_t i = *way ? vprof_strings_number(&looks->ways, way) : 0;
+
+	looks->last = NULL;
+	if (!*way)
+		return 0;
+	if (i == VPROF_NONE || (i == looks->n_first.n && !VPROF_PUSH(&looks->n_first)))
+		return VPROF_ERR_NOMEM;
+	looks->last = &looks->n_first.v[i];
+	return ++*looks->last;
+}
+
+void vprof_looks_take_back(struct vprof_looks *looks)
+{
+	looks->n_same--;
+	if (looks->last)
+		--*looks->last;
+}
+
 void vprof_looks_release(struct vprof_looks *looks)
 {
+	VPROF_ARRAY_RELEASE(&looks->n_first);
 	free(looks->choice);
 	looks->choice = NULL;
 	vprof_strings_release(&looks->ways);
@@ -50,17 +74,17 @@ void vprof_looks_release(struct vprof_looks *looks)
 int vprof_looks_judge(struct vprof_looks *looks, const struct vprof_ask *ask, int *is_enough)
 {
 	char *choice = choice_of(ask->results, ask->session), *way = way_down_of(ask);
-	int is_same = choice && looks->choice && !strcmp(choice, looks->choice);
-	int is_way = way && *way && vprof_strings_look(&looks->ways, way);
-	int rc = choice && way && vprof_strings_keep(&looks->ways, way) ? VPROF_OK : VPROF_ERR_NOMEM;
+	int n_first = choice && way ? count_way(looks, way) : VPROF_ERR_NOMEM;
 
-	looks->n_same = is_same ? looks->n_same + 1 : 1;
+	looks->n_same = choice && looks->choice && !strcmp(choice, looks->choice) ? looks->n_same + 1 : 1;
 	free(looks->choice);
 	free(way);
 	looks->choice = choice;
-	*is_enough = !ask->results->inconclusive && (is_way || ask->session->n_rounds == 1 ||
-						     looks->n_same >= (ask->results->n_to_settle ? SAME_CHOICES : 2));
-	return rc;
+	*is_enough = !looks->is_told && n_first >= (ask->results->inconclusive ? SAME_WAYS_UNSURE : SAME_WAYS);
+	if (!ask->results->inconclusive)
+		*is_enough |= ask->session->n_rounds == 1 ||
+			      looks->n_same >= (ask->results->n_to_settle ? SAME_CHOICES : 2);
+	return n_first < 0 ? n_first : VPROF_OK;
 }
 
 enum vprof_ending vprof_ending_of(const struct vprof_results *r, const struct vprof_session *s)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* When a live round may end; why a drill-down is over, and what it leaves open.
  *
- * A round that leads further ends at the first look at which
+ * A round of --auto that leads further, and is not the last that --max allows, ends at the first look at which
  *
- * - the results are conclusive, and
- * - the first choice that will be broken down was the first at another look, too.
+ * - the first choice that will be broken down was the first at another look, too, and
+ * - the results are conclusive, or it was the first at two others.
  *
  * All it has to tell is where to go on: what else is chosen there is measured again by the next round, which has it
  * beside what is new. If two choices are about equal, either may come first, and the other one comes next.
  *
  * The first round, of annotations only, ends at its first conclusive look: it has only to sample stacks.
  *
- * A round that leads no further is what the drill-down tells. It ends at the first look at which
+ * Any other round is told. It ends at the first look at which
  *
  * - the results are conclusive,
  * - the order of the selected factors is settled (kept in 95 % of the bootstrap's replicates), and
@@ -29,17 +29,22 @@
 #include "cli/drilldown/session.h"
 #include "common/hash/string_set.h"
 
-/* At the looks of one round; zeroed before the first. */
+/* At the looks of one round; zeroed before the first, but for is_told. */
 struct vprof_looks {
-	char *choice;		   /* of the last look, NULL: none */
-	int n_same;		   /* looks in succession with that choice */
-	struct vprof_strings ways; /* what came first at any look */
+	int is_told;  /* a person reads it, or it is the last one: it is to end as one that leads no further */
+	char *choice; /* of the last look, NULL: none */
+	int n_same;   /* looks in succession with that choice */
+	struct vprof_strings ways; /* what came first at any look, */
+	VPROF_ARRAY(int) n_first;  /* [ways] and at how many */
+	int *last;		   /* of n_first: of the last look; NULL: none */
 	double next_s;		   /* when the next one is due, in seconds recorded under the plan */
 	double records;		   /* of an interval on average, 0: not known yet */
 };
 
 /* *is_enough: the round may end with what the look found. OK or NOMEM. */
 int vprof_looks_judge(struct vprof_looks *looks, const struct vprof_ask *ask, int *is_enough);
+/* Before the last look is judged again, by another analysis: it counts once. */
+void vprof_looks_take_back(struct vprof_looks *looks);
 void vprof_looks_release(struct vprof_looks *looks);
 
 /* How a drill-down ends whose next round would measure nothing new. ALL_MEASURED only when no factor above the

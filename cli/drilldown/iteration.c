@@ -566,6 +566,8 @@ static int begin_live(struct vprof_iteration *it, struct vprof_error *err)
 	const struct vprof_live_rounds_options o = { .seed = (uint64_t)it->options->seed,
 						     .first_s = fmin(VPROF_LIVE_FIRST_S, longest_s),
 						     .longest_s = longest_s,
+						     .is_automatic = it->options->automatic,
+						     .rounds_max = it->options->max,
 						     .grace_s = grace > 0 ? (double)grace : VPROF_LIVE_GRACE_S,
 						     .attachment = it->options->attachment,
 						     .is_brief = it->is_brief,

@@ -461,7 +461,7 @@ static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct v
 	if (!rc)
 		rc = analyse(r, w, s, run, look_intervals(looks->records), looks, is_enough, &n_left, err);
 	if (!rc && *is_enough && n_left) {
-		looks->n_same--; /* both analyses are one look */
+		vprof_looks_take_back(looks);
 		rc = analyse(r, w, s, run, 0, looks, is_enough, &n_left, err);
 	}
 	r->n_looks++;
@@ -570,7 +570,9 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 {
 	const struct vprof_live_requested to = { w, s, run, plan };
 	double longest_s = r->options.longest_s;
-	struct vprof_looks looks = { .next_s = r->options.first_s };
+	struct vprof_looks looks = { .next_s = r->options.first_s,
+				     .is_told = !r->options.is_automatic ||
+						s->n_rounds > (size_t)r->options.rounds_max };
 	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1, was_pinned = 0;
 
 	*again = 0;

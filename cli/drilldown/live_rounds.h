@@ -20,6 +20,8 @@ struct vprof_live_rounds_options {
 	double for_s;			     /* from the first process seen; 0: without a limit */
 	int is_one_plan;		     /* a round is not looked at, and lasts for_s */
 	int is_brief;			     /* what is closed is counted, not named */
+	int is_automatic;		     /* a rule decides what is broken down, and not a person by each report */
+	long rounds_max;		     /* after the first */
 };
 #define VPROF_LIVE_FIRST_S 2.0
 #define VPROF_LIVE_LONGEST_S 60.0

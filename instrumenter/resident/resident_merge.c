@@ -301,12 +301,14 @@ static int is_clone(const char *dot)
 }
 
 /* The compiler numbers the static variables of C's functions in an order of its own. One whose name no other function
- * uses is the same in both assemblies: its number in the plain one, VPROF_NONE when it is not certain. */
+ * uses for one of that size is the same in both assemblies, if both have as many of the name: its number in the plain
+ * one, VPROF_NONE when it is not certain. */
 static uint32_t same_static(const struct merge *m, size_t i)
 {
 	const char *name = m->names.kept.v[i], *dot = strrchr(name, '.');
 	uint32_t found = VPROF_NONE;
-	size_t n[2] = { 0, 0 };
+	size_t n[2] = { 0, 0 }, n_alike[2] = { 0, 0 };
+	long size = m->symbols.v[i].size[1];
 
 	for (uint32_t j = 0; j < m->symbols.n; j++) {
 		const struct symbol *s = &m->symbols.v[j];
@@ -314,12 +316,14 @@ static uint32_t same_static(const struct merge *m, size_t i)
 
 		if (strncmp(other, name, (size_t)(dot + 1 - name)) || strchr(other + (dot + 1 - name), '.'))
 			continue;
-		for (int half = 0; half < 2; half++)
+		for (int half = 0; half < 2; half++) {
 			n[half] += s->kind[half] == VARIABLE;
-		if (s->kind[0] == VARIABLE && s->size[0] && s->size[0] == m->symbols.v[i].size[1])
+			n_alike[half] += s->kind[half] == VARIABLE && (!s->size[half] || s->size[half] == size);
+		}
+		if (s->kind[0] == VARIABLE && size && s->size[0] == size)
 			found = j;
 	}
-	return n[0] == 1 && n[1] == 1 ? found : VPROF_NONE;
+	return n[0] == n[1] && n_alike[0] == 1 && n_alike[1] == 1 ? found : VPROF_NONE;
 }
 
 /* A constant that the compiler made, or a name of C++, where those of static variables are not numbered. */

@@ -405,7 +405,21 @@ static void a_live_round_ends(void **state)
 	assert_true(look(&looks, f));
 	vprof_looks_release(&looks);
 	f->session.n_rounds = 2;
+	f->r.inconclusive = 1; /* v:parse: a direction, though it may be due to chance */
+	assert_false(look(&looks, f));
+	assert_false(look(&looks, f));
+	vprof_looks_take_back(&looks); /* judged again, it counts once */
+	assert_false(look(&looks, f));
+	assert_true(look(&looks, f));
+	vprof_looks_release(&looks);
+	f->r.inconclusive = 0;
 	f->r.n_to_settle = 1000;
+	looks.is_told = 1; /* it leads further, but a person reads it */
+	assert_false(look(&looks, f));
+	assert_false(look(&looks, f));
+	assert_true(look(&looks, f));
+	vprof_looks_release(&looks);
+	looks.is_told = 0;
 	assert_false(look(&looks, f)); /* v:parse */
 	vprof_session_judge(&f->session, "v:parse", VPROF_VERDICT_IGNORE);
 	assert_false(look(&looks, f)); /* another one: v:parse is put aside */

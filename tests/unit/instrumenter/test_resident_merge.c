@@ -170,6 +170,25 @@ static const char two_keys[] = "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n
 			       "\t.size\tkey.1, 2\nkey.1:\n\t.string\t\"l\"\n";
 static const char table[] = "\t.data\n\t.size\tplaces.0, 8\nplaces.0:\n\t.quad\t.L2\n";
 
+/* Two functions have one called `sum`: the sizes tell which is which. */
+static void static_variables_of_two_sizes(void **state)
+{
+	static const char plain[] = FUNCTION(".globl", "f", "\taddl\t$1, sum.0(%rip)\n") FUNCTION(
+		".globl", "g",
+		"\tsubl\t$1, sum.1(%rip)\n") "\t.local\tsum.0\n\t.comm\tsum.0,4,4\n\t.local\tsum.1\n\t.comm\tsum.1,8,8\n";
+	static const char probed[] = FUNCTION(".globl", "f", "\tincl\tsum.1(%rip)\n") FUNCTION(
+		".globl", "g",
+		"\tdecl\tsum.0(%rip)\n") "\t.local\tsum.1\n\t.comm\tsum.1,4,4\n\t.local\tsum.0\n\t.comm\tsum.0,8,8\n";
+	static const char one[] = "\t.local\tsum.0\n\t.comm\tsum.0,4,4\n";
+
+	(void)state;
+	assert_int_equal(merge(plain, probed), 0);
+	assert_has("\tincl\tsum.0(%rip)\n");
+	assert_has("\tdecl\tsum.1(%rip)\n");
+	assert_refused(plain, one, "only one of the two"); /* where is the other one? */
+	assert_refused(one, plain, "only one of the two");
+}
+
 static void static_variables_that_may_be_others(void **state)
 {
 	(void)state;
@@ -383,6 +402,7 @@ int main(void)
 		cmocka_unit_test(variables_are_the_first_ones),
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(static_variables_of_c),
+		cmocka_unit_test(static_variables_of_two_sizes),
 		cmocka_unit_test(immediate_operands),
 		cmocka_unit_test(what_leads_to_labels),
 		cmocka_unit_test(weak_functions),
