@@ -16,6 +16,11 @@
 #define FORGET_NS UINT64_C(5000000000) /* after which a long interval counts half as long */
 #define TAILS 2			       /* windows last as long besides: at least half of the time counts */
 
+struct failing {
+	uint32_t process_seq;
+	uint64_t since; /* ticks */
+};
+
 struct vprof_live {
 	struct vprof_collector *collector;
 	struct vprof_gates *gates;
@@ -31,7 +36,8 @@ struct vprof_live {
 	uint64_t known_ticks;	/* all modules known until then */
 	uint64_t pid_namespace; /* our own */
 	uint32_t n_changes;
-	VPROF_ARRAY(uint32_t) out_of_reach; /* processes, by process_seq, of which the round's trace says so */
+	VPROF_ARRAY(uint32_t) out_of_reach;  /* processes, by process_seq, of which the round's trace says so */
+	VPROF_ARRAY(struct failing) failing; /* processes whose memory was not yet as expected at the last look */
 };
 
 static double draw(struct vprof_live *live)
@@ -108,10 +114,34 @@ static int change(struct vprof_live *live, const struct vprof_plan *plan, size_t
 	return rc ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
-/* The process was not as wanted until now. */
-static void tell_process(struct vprof_live *live, uint32_t process_seq, int is_new)
+/* Since when a process is not as wanted: from its beginning, or from the last look. Where it fails, it stays so until a
+ * look finds it as wanted, and what was known meanwhile is not of it. */
+static int not_wanted_since(struct vprof_live *live, uint32_t process_seq, int is_known, uint64_t *since)
 {
-	const struct vprof_plan_change record = { .begin = is_new ? 1 : live->known_ticks,
+	int is_failing = vprof_gates_fails(live->gates, process_seq);
+	struct failing *f;
+	size_t i = 0;
+
+	*since = is_known ? live->known_ticks : 1;
+	while (i < live->failing.n && live->failing.v[i].process_seq != process_seq)
+		i++;
+	if (i < live->failing.n) {
+		*since = live->failing.v[i].since;
+		if (!is_failing)
+			live->failing.v[i] = live->failing.v[--live->failing.n];
+	} else if (is_failing) {
+		f = VPROF_PUSH(&live->failing);
+		if (!f)
+			return VPROF_ERR_NOMEM;
+		*f = (struct failing){ process_seq, *since };
+	}
+	return VPROF_OK;
+}
+
+/* The process was not as wanted until now. */
+static void tell_process(struct vprof_live *live, uint32_t process_seq, uint64_t since)
+{
+	const struct vprof_plan_change record = { .begin = since,
 						  .end = now_ticks(live) + ticks_of(live, MARGIN_NS),
 						  .number = live->state.number,
 						  .process_seq = process_seq };
@@ -141,13 +171,14 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	struct vprof_error refusal = { "" };
 	int is_known = vprof_gates_knows(live->gates, process->pid, process->process_seq);
 	int was_failing = vprof_gates_fails(live->gates, process->process_seq), written, rc;
+	uint64_t since;
 
 	if (process->pid_namespace != live->pid_namespace) {
 		live->state.n_elsewhere++;
 		return tell_out_of_reach(live, process->process_seq) ? vprof_error_no_memory(err) : VPROF_OK;
 	}
 	rc = vprof_gates_look(live->gates, process->pid, process->process_seq, &written, &refusal);
-	if (rc == VPROF_ERR_NOMEM)
+	if (rc == VPROF_ERR_NOMEM || not_wanted_since(live, process->process_seq, is_known, &since))
 		return vprof_error_no_memory(err);
 	if (rc == VPROF_ERR_MISSING)
 		vprof_collector_forget(live->collector, process);
@@ -159,7 +190,7 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	 */
 	if (written || was_failing || (!is_known && !process->parent_seq) ||
 	    (rc && !(is_known && rc == VPROF_ERR_MISSING)))
-		tell_process(live, process->process_seq, !is_known);
+		tell_process(live, process->process_seq, since);
 	if (rc == VPROF_ERR_FAILED || (!rc && vprof_gates_refuses(live->gates, process->process_seq)))
 		return tell_out_of_reach(live, process->process_seq) ? vprof_error_no_memory(err) : VPROF_OK;
 	return VPROF_OK;
@@ -376,6 +407,7 @@ void vprof_live_free(struct vprof_live *live)
 	vprof_gates_apply(live->gates, &result);
 	vprof_gates_free(live->gates);
 	VPROF_ARRAY_RELEASE(&live->out_of_reach);
+	VPROF_ARRAY_RELEASE(&live->failing);
 	free(live);
 }
 
