@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/drilldown/decide.h"
 #include "common/text.h"
 #include "report/format_value.h"
 
@@ -238,16 +239,19 @@ static int is_wanted(const struct closing *c, const struct vprof_probe *probe)
 	       (!probe->every_call && vprof_name_list_has(&s->every_call, probe->name, probe->file, probe->caller));
 }
 
-/* With all beneath it, but for roots, and for what others ran meanwhile. */
+/* All beneath goes, but for roots, and for what others ran meanwhile. */
+static int goes_with_parent(const struct closing *c, size_t i)
+{
+	const struct vprof_node *n = &c->r->nodes[i];
+	const struct vprof_probe *own = probe_of(c, i);
+
+	return c->is_gone[n->parent] && !(own && own->is_root) && n->is_blame == c->r->nodes[n->parent].is_blame;
+}
+
 static void mark_gone(struct closing *c, const struct vprof_probe *probe)
 {
-	for (size_t i = 1; i < c->r->n_nodes; i++) {
-		const struct vprof_node *n = &c->r->nodes[i];
-		const struct vprof_probe *own = probe_of(c, i);
-
-		c->is_gone[i] |= own == probe || (c->is_gone[n->parent] && !(own && own->is_root) &&
-						  n->is_blame == c->r->nodes[n->parent].is_blame);
-	}
+	for (size_t i = 1; i < c->r->n_nodes; i++)
+		c->is_gone[i] |= probe_of(c, i) == probe || goes_with_parent(c, i);
 }
 
 /* The one whose own records cost most; NULL: what is left would not be noticed. */
@@ -361,26 +365,26 @@ static int is_spare_root(const struct closing *c, const struct vprof_probe *prob
 
 	if (!probe->is_root || probe->broken_down || is_named_by_person(c, probe))
 		return 0;
-	for (size_t i = 0; i < c->r->n_common_frames; i++)
-		if (c->r->common_frames[i].is_waker && !strcmp(c->r->common_frames[i].name, probe->name))
+	for (size_t i = 1; i < c->r->n_nodes; i++) {
+		const struct vprof_node *n = &c->r->nodes[i];
+
+		if (probe_of(c, i) != probe)
+			continue;
+		if (n->factor && c->r->factors[n->factor - 1].share >= c->s->threshold)
 			return 0;
-	for (size_t i = 1; i < c->r->n_nodes; i++)
-		if (probe_of(c, i) == probe) {
-			if (c->r->nodes[i].factor && c->r->factors[c->r->nodes[i].factor - 1].share >= c->s->threshold)
-				return 0;
-			alone += around(c, i) ? 0 : sqrt(fmax(0, c->r->nodes[i].share));
-		}
-	return alone * alone < c->s->threshold;
+		alone += around(c, i) ? 0 : sqrt(fmax(0, n->share));
+	}
+	return alone * alone < c->s->threshold && !vprof_decide_is_waker(c->r, probe->name);
 }
 
 /* From now on it is measured where what calls it is broken down. */
 static void narrow(struct closing *c, struct vprof_session *s, const struct vprof_probe *probe)
 {
 	for (size_t i = 1; i < c->r->n_nodes; i++) {
-		const struct vprof_probe *caller = probe_of(c, i) == probe ? around(c, i) : NULL;
+		int is_own = probe_of(c, i) == probe;
+		const struct vprof_probe *caller = is_own ? around(c, i) : NULL;
 
-		c->is_gone[i] |= (probe_of(c, i) == probe && !(caller && caller->broken_down)) ||
-				 (c->is_gone[c->r->nodes[i].parent] && !(probe_of(c, i) && probe_of(c, i)->is_root));
+		c->is_gone[i] |= (is_own && !(caller && caller->broken_down)) || goes_with_parent(c, i);
 	}
 	for (size_t i = s->roots.n; i-- > 0;)
 		if (!strcmp(s->roots.items[i].name, probe->name) && !strcmp(s->roots.items[i].file, probe->file))
@@ -389,7 +393,7 @@ static void narrow(struct closing *c, struct vprof_session *s, const struct vpro
 
 /* Roots are measured wherever they are called, since a sampled stack had them. One that costs much, and lies within
  * what is measured, is measured only there where that is broken down: it is found again from above if it matters. */
-static int narrow_roots(struct closing *c, struct vprof_session *s, struct vprof_close_choice *choice)
+static void narrow_roots(struct closing *c, struct vprof_session *s, struct vprof_close_choice *choice)
 {
 	const struct vprof_probe *probe;
 
@@ -400,9 +404,8 @@ static int narrow_roots(struct closing *c, struct vprof_session *s, struct vprof
 		narrow(c, s, probe);
 		choice->n_narrowed++;
 	}
-	for (size_t i = 0; i < c->plan->n_probes; i++)
+	for (size_t i = 0; i < c->plan->n_probes; i++) /* each may be closed */
 		c->of_probe[i] = 0;
-	return VPROF_OK;
 }
 
 static int weigh(struct closing *c)
@@ -450,10 +453,10 @@ int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *p
 	    !(r->probe_ns > 0))
 		return VPROF_OK;
 	rc = weigh(&c);
-	if (!rc)
-		rc = narrow_roots(&c, s, choice);
-	if (!rc)
+	if (!rc) {
+		narrow_roots(&c, s, choice);
 		rc = close_costly(&c, s, choice);
+	}
 	if (choice->n_closed + choice->n_narrowed)
 		choice->expected = expected_effect(&c);
 	release(&c);

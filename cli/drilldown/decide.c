@@ -686,6 +686,19 @@ int vprof_decide_wants_wakers(const struct vprof_results *r, const struct vprof_
 	return has_wakers(r, f) && unexplained(r, f) > UNEXPLAINED_SHARE;
 }
 
+int vprof_decide_is_waker(const struct vprof_results *r, const char *name)
+{
+	int is = 0;
+
+	for (size_t i = 0; i < r->n_common_frames && !is; i++) {
+		char *known_by = r->common_frames[i].is_waker ? source_name(r->common_frames[i].name) : NULL;
+
+		is = r->common_frames[i].is_waker && (!known_by || !strcmp(known_by, name));
+		free(known_by);
+	}
+	return is;
+}
+
 /* What becomes a root from the n-th on is measured, also if it was closed before. */
 static void open_roots(struct vprof_session *s, size_t n)
 {

@@ -67,6 +67,9 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 /* A wait (for a lock or the like) whose time the measured functions of its wakers explain by less than half. */
 int vprof_decide_wants_wakers(const struct vprof_results *r, const struct vprof_factor *f);
 
+/* Was it seen on the stacks of those whom intervals waited for? By the name that facts know it by; without memory 1. */
+int vprof_decide_is_waker(const struct vprof_results *r, const char *name);
+
 /* For a wait that somebody ends, explained or not: adds the functions seen on wakers' stacks as roots and breaks the
  * new ones down. Returns how many were added, or NOMEM. What a holder does piece by piece may explain the wait; the
  * function that holds all of it together is the cause. */

@@ -185,7 +185,8 @@ static int close_probe(const struct request *q, const struct vprof_probe *probe)
 {
 	struct vprof_session *s = q->to->session;
 
-	if (probe->is_root || vprof_name_list_has(&s->roots, probe->name, probe->file, probe->caller))
+	if (vprof_name_list_has(&s->roots, probe->name, probe->file, probe->caller) &&
+	    vprof_name_list_has(&s->broken_down, probe->name, probe->file, probe->caller))
 		return 0;
 	forget_keep_open(s, probe);
 	return vprof_close_one(q->results, q->to->plan, s, probe) ? VPROF_ERR_NOMEM : 1;

@@ -355,7 +355,7 @@ static void make_root(struct fixture *f, size_t probe)
 static void a_costly_root_is_narrowed(void **state)
 {
 	struct fixture *f = *state;
-	struct vprof_common_frame frame = { .name = "mix", .is_waker = 1 };
+	struct vprof_common_frame frame = { .name = "mix.constprop.0", .is_waker = 1 };
 	double expected;
 
 	f->factors[F_MIX].code_share_high = f->factors[F_WAITED_MIX].code_share_high = 0.9; /* not to be closed */
@@ -366,6 +366,15 @@ static void a_costly_root_is_narrowed(void **state)
 	assert_int_equal(f->session.roots.n, 0);
 	assert_int_equal(f->session.n_closed, 0);
 	assert_near(expected, 0.2 - 0.18 * 4000 / 40000);
+	make_root(f, 3);
+	f->nodes[LOG].parent = FOLD_MIX; /* what others ran while it waited is recorded all the same */
+	f->nodes[LOG].is_blame = 1;
+	assert_int_equal(narrow(f, &expected), 1);
+	assert_near(expected, 0.2 - 0.18 * 4000 / 40000);
+	f->nodes[LOG].is_blame = 0;
+	make_root(f, 3);
+	assert_int_equal(narrow(f, &expected), 1);
+	assert_near(expected, 0.2 - 0.18 * 7800 / 40000);
 	make_root(f, 3);
 	f->factors[F_WAITED_MIX].share = 0.02; /* it may be chosen */
 	assert_int_equal(narrow(f, &expected), 0);
