@@ -463,6 +463,93 @@ int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *uni
 	return unit->tu->lang == VPROF_LANG_C && has_assembly(r, unit) && !is_lto(&unit->command);
 }
 
+/* Words of a compiling link that are the linker's alone, or that name other inputs: how many at argv[i]. */
+static size_t links_only(const struct vprof_command *c, size_t i)
+{
+	const char *word = c->argv[i];
+	size_t n = 1;
+
+	if (word[0] == '-' && is_dropped(word, &n))
+		return n;
+	if (!strcmp(word, "-Xlinker") || !strncmp(word, "-l", 2) || !strncmp(word, "-L", 2) ||
+	    !strncmp(word, "-Wl,", 4))
+		return vprof_option_takes_word(word) ? 2 : 1;
+	for (size_t k = 0; k < c->n_sources + c->n_inputs; k++)
+		if (i == (k < c->n_sources ? c->sources[k] : c->inputs[k - c->n_sources]))
+			return 1;
+	return 0;
+}
+
+int vprof_part_command(const struct vprof_unit *unit, size_t source, struct vprof_command *out, struct vprof_error *err)
+{
+	const struct vprof_command *c = &unit->command;
+	struct words w = { 0 };
+	size_t n;
+	int rc;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (i > c->compiler && i != c->sources[source] && (n = links_only(c, i))) {
+			i += n - 1;
+			continue;
+		}
+		add(&w, c->argv[i]);
+		if (i == c->compiler)
+			add(&w, "-c");
+		if (i > c->compiler && vprof_option_takes_word(c->argv[i]) && i + 1 < c->n)
+			add(&w, c->argv[++i]);
+	}
+	rc = w.failed ? vprof_error_no_memory(err) : vprof_command_parse(out, (const char *const *)w.v, w.n, err);
+	vprof_words_free(w.v);
+	return rc;
+}
+
+int vprof_has_parts(const struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	const struct vprof_command *c = &unit->command;
+
+	if (!r->plan || !r->plan->live || r->o->flows || unit->action == VPROF_UNIT_REVERT ||
+	    c->step != VPROF_STEP_LINK || !c->n_sources)
+		return 0;
+	for (size_t i = c->compiler + 1; i < c->n; i++)
+		if (!strncmp(c->argv[i], "-x", 2) || c->argv[i][0] == '@')
+			return 0; /* a language for what follows; words that are not seen here */
+	return 1;
+}
+
+char **vprof_join_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *const *objects)
+{
+	const struct vprof_command *c = &unit->command;
+	struct words out = { 0 };
+	char *library[2];
+	size_t source = 0, n;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (source < c->n_sources && c->sources[source] == i) {
+			add(&out, objects[source++]);
+			continue;
+		}
+		if (i > c->compiler && c->argv[i][0] == '-' && is_dropped(c->argv[i], &n)) {
+			i += n - 1;
+			continue;
+		}
+		add(&out, c->argv[i]);
+		if (i > c->compiler && vprof_option_takes_word(c->argv[i]) && i + 1 < c->n)
+			add(&out, c->argv[++i]);
+	}
+	add(&out, "-o");
+	add(&out, unit->made);
+	if (vprof_library_link(r, c, library, NULL))
+		out.failed = 1;
+	for (size_t i = 0; i < 2; i++)
+		if (library[i])
+			take(&out, library[i]);
+	if (out.failed) {
+		vprof_words_free(out.v);
+		return NULL;
+	}
+	return out.v;
+}
+
 char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output)
 {
 	const struct vprof_command *c = &unit->command;

@@ -17,6 +17,14 @@ int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *uni
 int vprof_can_spare(const struct vprof_replayer *r, const struct vprof_unit *unit);
 char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output);
 
+/* A resident build compiles the sources of a command that also links one by one, so that each can have twins: may this
+ * unit's be? The command that compiles its source `source` alone (release it also after an error), and the one that
+ * links `unit->made` from their objects, in the order of the sources. */
+int vprof_has_parts(const struct vprof_replayer *r, const struct vprof_unit *unit);
+int vprof_part_command(const struct vprof_unit *unit, size_t source, struct vprof_command *out,
+		       struct vprof_error *err);
+char **vprof_join_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *const *objects);
+
 /* Does it link a program statically? Then it needs what vprof_library_link adds: *words, two of them, on the heap, or
  * none. */
 int vprof_links_statically(const struct vprof_command *c);

@@ -223,6 +223,138 @@ static int run_with_twins(struct vprof_replayer *r, struct vprof_unit *unit, str
 	return run_compiler(r, unit, p, result, err);
 }
 
+/* The sources of a unit that links, each as a unit of its own. */
+struct parts {
+	struct vprof_unit *units;
+	char **objects;
+	size_t n;
+};
+
+static void parts_release(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		char *deps = parts->objects[i] ? vprof_deps_path(parts->objects[i]) : NULL;
+
+		if (parts->objects[i])
+			unlink(parts->objects[i]);
+		if (deps)
+			unlink(deps);
+		free(deps);
+		free(parts->objects[i]);
+		vprof_command_release(&parts->units[i].command);
+		vprof_text_release(&parts->units[i].messages);
+	}
+	free(parts->units);
+	free(parts->objects);
+}
+
+/* The facts of the unit's source; NULL when it is not known by this output. */
+static const struct vprof_facts_tu *tu_of(const struct vprof_replayer *r, const struct vprof_unit *unit, size_t source)
+{
+	char *path = vprof_path_absolute(unit->tu->directory, unit->command.argv[unit->command.sources[source]]);
+	const struct vprof_facts_tu *found = NULL;
+
+	for (size_t i = 0; path && !found && i < r->facts->n_tus; i++)
+		if (!strcmp(r->facts->tus[i].path, path) && !strcmp(r->facts->tus[i].output, unit->tu->output))
+			found = &r->facts->tus[i];
+	free(path);
+	return found;
+}
+
+static int part_make(const struct vprof_replayer *r, const struct vprof_unit *unit, size_t source,
+		     struct vprof_unit *part, char **object, struct vprof_error *err)
+{
+	vprof_text_init(&part->messages);
+	part->action = VPROF_UNIT_COMPILE;
+	part->tu = tu_of(r, unit, source);
+	part->output = unit->command.argv[unit->command.sources[source]];
+	if (asprintf(object, "%s.part%zu.o", unit->made, source) < 0) {
+		*object = NULL;
+		return vprof_error_no_memory(err);
+	}
+	part->made = *object;
+	return vprof_part_command(unit, source, &part->command, err);
+}
+
+/* Of a unit that may have them; none when no source would gain by it. */
+static int parts_make(const struct vprof_replayer *r, const struct vprof_unit *unit, struct parts *parts,
+		      struct vprof_error *err)
+{
+	size_t n = unit->command.n_sources;
+	int rc = VPROF_OK, gains = 0;
+
+	*parts = (struct parts){ .units = calloc(n, sizeof *parts->units),
+				 .objects = calloc(n, sizeof *parts->objects) };
+	if (!parts->units || !parts->objects)
+		return vprof_error_no_memory(err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct vprof_unit *part = &parts->units[parts->n++];
+
+		rc = part_make(r, unit, i, part, &parts->objects[i], err);
+		if (!rc && (!part->tu || part->command.step != VPROF_STEP_COMPILE || part->command.n_sources != 1 ||
+			    part->command.n_inputs))
+			n = 0;
+		else if (!rc)
+			gains |= vprof_can_merge(r, part);
+	}
+	if (!rc && (!n || !gains)) {
+		parts_release(parts);
+		*parts = (struct parts){ 0 };
+	}
+	return rc;
+}
+
+/* The unit's list of what it read, of those of its parts. */
+static int join_deps(const struct vprof_unit *unit, const struct parts *parts, struct vprof_error *err)
+{
+	struct vprof_text all = VPROF_TEXT_INIT;
+	char *path = vprof_deps_path(unit->made);
+	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
+
+	vprof_text_add(&all, "made:");
+	for (size_t i = 0; !rc && i < parts->n; i++) {
+		struct vprof_text one = VPROF_TEXT_INIT;
+		char *deps = vprof_deps_path(parts->objects[i]);
+
+		rc = deps ? vprof_file_read(deps, &one, err) : vprof_error_no_memory(err);
+		if (!rc)
+			vprof_text_addf(&all, " %s", one.s + strcspn(one.s, ":") + (strchr(one.s, ':') != NULL));
+		vprof_text_release(&one);
+		free(deps);
+	}
+	if (!rc)
+		rc = all.failed ? vprof_error_no_memory(err) : vprof_file_write(path, all.s, all.len, err);
+	vprof_text_release(&all);
+	free(path);
+	return rc;
+}
+
+/* Compiles the sources of a command that also links one by one, then links: 1 when it is to be run as it is. */
+static int run_parts(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+		     struct vprof_process_result *result, struct vprof_error *err)
+{
+	struct parts parts = { 0 };
+	int rc = vprof_has_parts(r, unit) ? parts_make(r, unit, &parts, err) : VPROF_OK, none = !rc && !parts.n;
+
+	for (size_t i = 0; !rc && i < parts.n; i++) {
+		struct vprof_unit *part = &parts.units[i];
+
+		p->captured = &part->messages;
+		rc = run_with_twins(r, part, p, result, err);
+		if (!rc && result->status)
+			rc = compile_failed(r, part, result, err);
+		vprof_text_add(&unit->messages, part->messages.s ? part->messages.s : "");
+		unit->is_plain |= part->is_plain;
+	}
+	p->captured = &unit->messages;
+	if (!rc && !none)
+		rc = join_deps(unit, &parts, err);
+	if (!rc && !none)
+		rc = run_command(unit, vprof_join_command(r, unit, (const char *const *)parts.objects), p, result, err);
+	parts_release(&parts);
+	return none ? 1 : rc;
+}
+
 int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
 		       struct vprof_error *err)
 {
@@ -243,6 +375,8 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
 	rc = unit->made ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
 	if (!rc)
+		rc = run_parts(r, unit, &p, result, err);
+	if (rc == 1)
 		rc = run_with_twins(r, unit, &p, result, err);
 	if (!rc && result->status)
 		rc = compile_failed(r, unit, result, err);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/files.h"
+
 static int is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
@@ -185,6 +187,62 @@ size_t vprof_line_token(const char *s, const char *end, int *is_symbol)
 		*is_symbol = 1;
 	}
 	return n;
+}
+
+/* The number of a string's label; SIZE_MAX: it is none. */
+static size_t string_number(const char *label, const char *end)
+{
+	size_t n = 0;
+
+	if (end - label < 4 || memcmp(label, ".LC", 3) != 0 || !isdigit((unsigned char)label[3]))
+		return SIZE_MAX;
+	for (label += 3; label < end && isdigit((unsigned char)*label) && n < UINT32_MAX; label++)
+		n = n * 10 + (size_t)(*label - '0');
+	return n;
+}
+
+int vprof_asm_strings_read(struct vprof_asm_strings *strings, const char *at, const char *end)
+{
+	size_t last = SIZE_MAX;
+	struct vprof_asm_line l;
+
+	while (vprof_line_next(&at, end, &l)) {
+		if (vprof_line_is_label(&l))
+			last = string_number(l.word, l.end);
+		else if (vprof_line_is_section(&l) || *l.word != '.')
+			last = SIZE_MAX;
+		if (last == SIZE_MAX || !vprof_line_is(&l, ".string .ascii"))
+			continue;
+		while (strings->hashes.n <= last)
+			if (!VPROF_PUSH(&strings->hashes))
+				return -1;
+		strings->hashes.v[last] = vprof_hash(strings->hashes.v[last], l.word, (size_t)(l.end - l.word));
+	}
+	return 0;
+}
+
+/* What a symbol's name tells of it in any assembly of the source. */
+static uint64_t hash_name(uint64_t seed, const char *name, size_t n, const struct vprof_asm_strings *strings)
+{
+	size_t kept = n, number = string_number(name, name + n);
+
+	if (number < strings->hashes.n)
+		return vprof_hash(seed, &strings->hashes.v[number], sizeof *strings->hashes.v);
+	while (kept && isdigit((unsigned char)name[kept - 1]))
+		kept--;
+	return vprof_hash(seed, name, vprof_label_is_local(name) ? 2 : kept && name[kept - 1] == '.' ? kept : n);
+}
+
+uint64_t vprof_line_hash(uint64_t seed, const struct vprof_asm_line *l, const struct vprof_asm_strings *strings)
+{
+	for (const char *s = l->word; s < l->end;) {
+		int is_symbol;
+		size_t n = vprof_line_token(s, l->end, &is_symbol);
+
+		seed = is_symbol ? hash_name(seed, s, n, strings) : vprof_hash(seed, s, n);
+		s += n;
+	}
+	return seed;
 }
 
 unsigned long vprof_line_alignment(const struct vprof_asm_line *l)

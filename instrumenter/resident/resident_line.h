@@ -4,6 +4,9 @@
 #define VPROF_RESIDENT_LINE_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "common/array.h"
 
 struct vprof_asm_line {
 	const char *s, *end; /* without its newline */
@@ -41,6 +44,14 @@ int vprof_line_names_code(const struct vprof_asm_line *l);
 /* The next part of a line: its length. *is_name: it is a symbol or a local label; all else means the same in any file.
  */
 size_t vprof_line_token(const char *s, const char *end, int *is_name);
+/* A hash of each string of an assembly, by the number of its label (.LC7); 0: there is none. */
+struct vprof_asm_strings {
+	VPROF_ARRAY(uint64_t) hashes;
+};
+int vprof_asm_strings_read(struct vprof_asm_strings *strings, const char *at, const char *end); /* -1: no memory */
+/* A hash of what a directive puts into the file, the same in two assemblies of one source: what strings hold counts,
+ * and not the numbers that the compiler gives to names and labels. */
+uint64_t vprof_line_hash(uint64_t seed, const struct vprof_asm_line *l, const struct vprof_asm_strings *strings);
 /* Of .align and its like, in bytes; 0: it is none of these. */
 unsigned long vprof_line_alignment(const struct vprof_asm_line *l);
 

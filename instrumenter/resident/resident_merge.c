@@ -48,7 +48,8 @@ struct symbol {
 	unsigned char is_entered;  /* a function whose entry may have to be opened */
 	long size[2];		   /* 0: not known */
 	unsigned long alignment[2];
-	uint32_t of_plain; /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
+	uint64_t content[2]; /* a hash of what a variable begins with; 0: zeros */
+	uint32_t of_plain;   /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
 };
 
 /* A variable of the probed assembly leads to a symbol. */
@@ -61,6 +62,7 @@ struct merge {
 	VPROF_ARRAY(struct symbol) symbols; /* by number of its name */
 	struct vprof_text *out, *why;
 	struct vprof_text section, align; /* of the probed assembly, not yet written */
+	struct vprof_asm_strings strings[2];
 	VPROF_ARRAY(struct leads) leads;
 	enum vprof_place place;
 	int has_probed; /* there are two assemblies */
@@ -230,6 +232,9 @@ static void read_uses(struct merge *m, const struct vprof_asm_line *l, int which
 
 static void read_directive(struct merge *m, const struct vprof_asm_line *l, int which, struct reading *at)
 {
+	if (at->variable != VPROF_NONE && vprof_line_is(l, ".quad .long .value .byte .zero .string .ascii"))
+		m->symbols.v[at->variable].content[which] =
+			vprof_line_hash(m->symbols.v[at->variable].content[which], l, &m->strings[which]);
 	if (vprof_line_is_section(l)) {
 		at->place = vprof_line_place(l);
 		at->is_apart = vprof_line_is_own_section(l);
@@ -250,6 +255,7 @@ static void read_symbols(struct merge *m, const struct vprof_text *text, int whi
 	struct reading r = { VPROF_PLACE_CODE, VPROF_NONE, VPROF_NONE, 1, 0, 0, 0 };
 	struct vprof_asm_line l;
 
+	m->failed |= m->has_probed && vprof_asm_strings_read(&m->strings[which], at, end);
 	while (!m->failed && vprof_line_next(&at, end, &l)) {
 		if (vprof_line_begins(&l, "#APP") || vprof_line_begins(&l, "#NO_APP")) {
 			r.in_statement = vprof_line_begins(&l, "#APP");
@@ -300,30 +306,49 @@ static int is_clone(const char *dot)
 	return 0;
 }
 
-/* The compiler numbers the static variables of C's functions in an order of its own. One whose name no other function
- * uses for one of that size is the same in both assemblies, if both have as many of the name: its number in the plain
+/* Has the symbol the name up to its number, in the compiler's numbering? */
+static int has_stem(const char *name, const char *stem, size_t n)
+{
+	return !strncmp(name, stem, n) && !strchr(name + n, '.');
+}
+
+/* The compiler numbers the static variables of C's functions in an order of its own. One is the same in both
+ * assemblies, if both have as many of its name, and one of its size, or of its size which begins with the same. A
+ * constant is, if it is the only one of its name that holds the same; either may lack others. Its number in the plain
  * one, VPROF_NONE when it is not certain. */
 static uint32_t same_static(const struct merge *m, size_t i)
 {
-	const char *name = m->names.kept.v[i], *dot = strrchr(name, '.');
-	uint32_t found = VPROF_NONE;
-	size_t n[2] = { 0, 0 }, n_alike[2] = { 0, 0 };
-	long size = m->symbols.v[i].size[1];
+	const struct symbol *wanted = &m->symbols.v[i];
+	const char *name = m->names.kept.v[i];
+	uint32_t found = VPROF_NONE, found_alike = VPROF_NONE;
+	size_t stem = (size_t)(strrchr(name, '.') + 1 - name);
+	size_t n[2] = { 0, 0 }, n_sized[2] = { 0, 0 }, n_alike[2] = { 0, 0 };
 
 	for (uint32_t j = 0; j < m->symbols.n; j++) {
 		const struct symbol *s = &m->symbols.v[j];
-		const char *other = m->names.kept.v[j];
 
-		if (strncmp(other, name, (size_t)(dot + 1 - name)) || strchr(other + (dot + 1 - name), '.'))
+		if (!has_stem(m->names.kept.v[j], name, stem))
 			continue;
 		for (int half = 0; half < 2; half++) {
-			n[half] += s->kind[half] == VARIABLE;
-			n_alike[half] += s->kind[half] == VARIABLE && (!s->size[half] || s->size[half] == size);
+			int is_sized = !s->size[half] || s->size[half] == wanted->size[1];
+
+			if (s->kind[half] != VARIABLE)
+				continue;
+			n[half]++;
+			n_sized[half] += is_sized;
+			n_alike[half] += is_sized && s->content[half] == wanted->content[1];
 		}
-		if (s->kind[0] == VARIABLE && size && s->size[0] == size)
-			found = j;
+		if (s->kind[0] != VARIABLE || !s->size[0] || s->size[0] != wanted->size[1])
+			continue;
+		found = j;
+		if (s->content[0] == wanted->content[1])
+			found_alike = j;
 	}
-	return n[0] == n[1] && n_alike[0] == 1 && n_alike[1] == 1 ? found : VPROF_NONE;
+	if (n[0] == n[1] && n_sized[0] == 1 && n_sized[1] == 1)
+		return found;
+	return (n[0] == n[1] || (!wanted->is_writable && wanted->content[1])) && n_alike[0] == 1 && n_alike[1] == 1 ?
+		       found_alike :
+		       VPROF_NONE;
 }
 
 /* A constant that the compiler made, or a name of C++, where those of static variables are not numbered. */
@@ -654,7 +679,6 @@ static void write_pairs(struct merge *m)
 	for (size_t i = 0; i < m->symbols.n; i++) {
 		const struct symbol *s = &m->symbols.v[i];
 		const char *name = m->names.kept.v[i];
-
 		const char *label = needs_label(m, s) ? WEAK_PREFIX : "";
 
 		if (s->kind[0] != FUNCTION || s->kind[1] != FUNCTION || strchr(name, '.') || is_of_runtime(name) ||
@@ -725,7 +749,8 @@ int vprof_assembly_merge(const struct vprof_text *plain, const struct vprof_text
 		rc = VPROF_ERR_NOMEM;
 	vprof_text_release(&m.section);
 	vprof_text_release(&m.align);
-	VPROF_ARRAY_RELEASE(&m.leads);
+	VPROF_ARRAY_RELEASE(&m.strings[0].hashes);
+	VPROF_ARRAY_RELEASE(&m.strings[1].hashes);
 	VPROF_ARRAY_RELEASE(&m.leads);
 	VPROF_ARRAY_RELEASE(&m.symbols);
 	vprof_strings_release(&m.names);

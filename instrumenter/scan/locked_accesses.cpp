@@ -55,7 +55,7 @@ bool isGuard(QualType Type) {
 }
 
 // A set of depths: at entry, one or two locks more, one less.
-enum : unsigned { AtEntry = 1, One = 2, Two = 4, Less = 8 };
+constexpr unsigned AtEntry = 1, One = 2, Two = 4, Less = 8;
 
 unsigned locked(unsigned State) {
   return (State & AtEntry ? One : 0) | (State & (One | Two) ? Two : 0) | (State & Less ? AtEntry : 0);

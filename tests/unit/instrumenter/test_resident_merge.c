@@ -166,8 +166,8 @@ static void static_variables_of_c(void **state)
 }
 
 static const char two_sums[] = "\t.local\tsum.0\n\t.comm\tsum.0,4,4\n\t.local\tsum.1\n\t.comm\tsum.1,4,4\n";
-static const char two_keys[] = "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n\t.string\t\"k\"\n"
-			       "\t.size\tkey.1, 2\nkey.1:\n\t.string\t\"l\"\n";
+static const char same_keys[] = "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n\t.string\t\"k\"\n"
+				"\t.size\tkey.1, 2\nkey.1:\n\t.string\t\"k\"\n";
 static const char table[] = "\t.data\n\t.size\tplaces.0, 8\nplaces.0:\n\t.quad\t.L2\n";
 
 /* Two functions have one called `sum`: the sizes tell which is which. */
@@ -189,11 +189,40 @@ static void static_variables_of_two_sizes(void **state)
 	assert_refused(one, plain, "only one of the two");
 }
 
+/* Two functions have one called `methods`, of one size: what they begin with tells which is which. */
+static void static_variables_of_two_contents(void **state)
+{
+	static const char plain[] = FUNCTION(".globl", "f", "\tmovl\tmethods.0(%rip), %eax\n") FUNCTION(
+		".globl", "g",
+		"\tmovl\tmethods.1(%rip), %eax\n") "\t.section\t.data.rel.ro,\"aw\"\n"
+						   "\t.size\tmethods.0, 16\nmethods.0:\n\t.quad\ta\n\t.quad\t.LC3\n"
+						   "\t.size\tmethods.1, 16\nmethods.1:\n\t.quad\ta\n\t.quad\t.LC4\n"
+						   "\t.section\t.rodata.str1.1\n.LC3:\n\t.string\t\"x\"\n.LC4:\n\t.string\t\"y\"\n";
+	static const char probed[] = FUNCTION(".globl", "f", "\tmovl\tmethods.8(%rip), %edx\n") FUNCTION(
+		".globl", "g",
+		"\tmovl\tmethods.7(%rip), %edx\n") "\t.section\t.rodata.str1.1\n.LC9:\n\t.string\t\"y\"\n.LC5:\n\t.string\t\"x\"\n"
+						   "\t.section\t.data.rel.ro,\"aw\"\n"
+						   "\t.size\tmethods.7, 16\nmethods.7:\n\t.quad\ta\n\t.quad\t.LC9\n"
+						   "\t.size\tmethods.8, 16\nmethods.8:\n\t.quad\ta\n\t.quad\t.LC5\n";
+	static const char other[] = FUNCTION(".globl", "f", "\tmovl\tmethods.8(%rip), %edx\n") FUNCTION(
+		".globl", "g",
+		"\tmovl\tmethods.7(%rip), %edx\n") "\t.section\t.rodata.str1.1\n.LC9:\n\t.string\t\"y\"\n.LC5:\n\t.string\t\"z\"\n"
+						   "\t.section\t.data.rel.ro,\"aw\"\n"
+						   "\t.size\tmethods.7, 16\nmethods.7:\n\t.quad\ta\n\t.quad\t.LC9\n"
+						   "\t.size\tmethods.8, 16\nmethods.8:\n\t.quad\ta\n\t.quad\t.LC5\n";
+
+	(void)state;
+	assert_int_equal(merge(plain, probed), 0);
+	assert_has("\tmovl\tmethods.0(%rip), %edx\n");
+	assert_has("\tmovl\tmethods.1(%rip), %edx\n");
+	assert_refused(plain, other, "only one of the two"); /* methods.8 leads to another string */
+}
+
 static void static_variables_that_may_be_others(void **state)
 {
 	(void)state;
 	assert_refused(two_sums, two_sums, "only one of the two");
-	assert_refused(two_keys, two_keys, "only one of the two");
+	assert_refused(same_keys, same_keys, "only one of the two");
 	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", two_sums, "only one of the two");
 	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", "\t.local\tsum.0\n\t.comm\tsum.0,8,8\n",
 		       "only one of the two");
@@ -403,6 +432,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(static_variables_of_c),
 		cmocka_unit_test(static_variables_of_two_sizes),
+		cmocka_unit_test(static_variables_of_two_contents),
 		cmocka_unit_test(immediate_operands),
 		cmocka_unit_test(what_leads_to_labels),
 		cmocka_unit_test(weak_functions),

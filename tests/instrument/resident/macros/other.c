@@ -29,7 +29,7 @@ int count_one(int n)
 
 int count_two(int n)
 {
-	static int sum = 5;
+	static int sum;
 
 	PLANTED(count_two)
 	for (int i = 0; i < 2; i++)

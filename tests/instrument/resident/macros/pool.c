@@ -53,7 +53,11 @@ static int refill(struct pool *p)
 
 static __attribute__((noinline)) int grow(struct pool *p, int by)
 {
+	static int n_all = 5; /* another one than that of refill */
+
 	PLANTED(grow)
+	n_all += by;
+	p->n_free += n_all % 5 == 0;
 	for (int i = 0; i < by; i++)
 		if (refill(p) > 1000000)
 			return -1;
@@ -146,13 +150,14 @@ const void *keep(void)
 const char *say(int n)
 {
 	static char kept[16];
+	static const char key[] = "of the word"; /* another one than that of keep */
 
 	PLANTED(say)
 	for (int i = 0; i < 3; i++)
 		kept[i] = (char)('a' + (n + i) % 26);
 	switch (n % 4) {
 	case 0:
-		return "zero";
+		return key;
 	case 1:
 		return strchr("or one", 'o');
 	case 2:
