@@ -2,7 +2,7 @@
 """Programs of different kinds: how each is configured, built, tested by its own suite, and given a fixed piece of work.
 
 `work` is a command, with BIN for the program; or `serve` starts a server, to which `request` is sent `requests` times (in batches of 100, on one
-connection); each answer holds `mark` once. Suites that take longer than two minutes are cut down to a part.
+connection); each answer holds `mark` once. It must end when it is asked to (SIGTERM), as one process. Suites that take longer than two minutes are cut down to a part.
 """
 LUA = ("cat >load.lua <<'E'\nlocal t = {}\nfor i = 1, 300000 do t[i % 997] = (t[i % 997] or '') .. i % 7; if #t[i % 997] > 50 then t[i % 997] = nil end end\n"
        "local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end\nprint(fib(27))\n"
