@@ -48,6 +48,7 @@ struct symbol {
 	unsigned char is_entered;  /* a function whose entry may have to be opened */
 	long size[2];		   /* 0: not known */
 	unsigned long alignment[2];
+	uint32_t order[2];   /* of definition */
 	uint64_t content[2]; /* a hash of what a variable begins with; 0: zeros */
 	uint32_t of_plain;   /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
 };
@@ -66,6 +67,7 @@ struct merge {
 	VPROF_ARRAY(struct leads) leads;
 	enum vprof_place place;
 	int has_probed; /* there are two assemblies */
+	uint32_t n_defined;
 	int is_c;
 	int is_kept; /* what stands under the last label of a variable */
 	int failed;
@@ -95,6 +97,7 @@ static void define(struct merge *m, const char *name, size_t n, int which, enum 
 	if (!s)
 		return;
 	s->kind[which] = (unsigned char)kind;
+	s->order[which] = m->n_defined++;
 	if (which)
 		s->is_writable = (unsigned char)is_writable;
 }
@@ -116,11 +119,6 @@ static uint32_t function_of(struct merge *m, const struct vprof_asm_line *l)
 	const struct symbol *s = symbol(m, l->word, cold ? (size_t)(cold - l->word) : l->n_word);
 
 	return s ? (uint32_t)(s - m->symbols.v) : VPROF_NONE;
-}
-
-static int strstr_within(const char *s, const char *end, const char *what)
-{
-	return memmem(s, (size_t)(end - s), what, strlen(what)) != NULL;
 }
 
 /* The last operand of .comm. */
@@ -150,7 +148,8 @@ static void look_at(struct merge *m, const struct vprof_asm_line *l, int which)
 		s->is_global |= (unsigned char)which;
 		s->is_weak |= (unsigned char)vprof_line_is(l, ".weak");
 	}
-	if (vprof_line_is(l, ".type") && strstr_within(value, l->end, "indirect") && (s = symbol(m, name, n)))
+	if (vprof_line_is(l, ".type") && memmem(value, (size_t)(l->end - value), "indirect", 8) &&
+	    (s = symbol(m, name, n)))
 		s->is_indirect = 1;
 	if (vprof_line_is(l, ".comm .lcomm")) {
 		define(m, name, n, which, VARIABLE, 1);
@@ -306,49 +305,60 @@ static int is_clone(const char *dot)
 	return 0;
 }
 
-/* Has the symbol the name up to its number, in the compiler's numbering? */
-static int has_stem(const char *name, const char *stem, size_t n)
+/* Is symbol j of one half a variable with the name, up to the number, of the probed one's symbol i, (and) of its size?
+ */
+static int is_numbered(const struct merge *m, size_t i, size_t j, int half, int of_size)
 {
-	return !strncmp(name, stem, n) && !strchr(name + n, '.');
+	const struct symbol *s = &m->symbols.v[j];
+	const char *name = m->names.kept.v[i], *other = m->names.kept.v[j];
+	size_t stem = (size_t)(strrchr(name, '.') + 1 - name);
+
+	return s->kind[half] == VARIABLE && !strncmp(other, name, stem) && !strchr(other + stem, '.') &&
+	       (!of_size || !s->size[half] || s->size[half] == m->symbols.v[i].size[1]);
 }
 
-/* The compiler numbers the static variables of C's functions in an order of its own. One is the same in both
- * assemblies, if both have as many of its name, and one of its size, or of its size which begins with the same. A
- * constant is, if it is the only one of its name that holds the same; either may lack others. Its number in the plain
- * one, VPROF_NONE when it is not certain. */
+/* How many of one half are, begin as it does, and are defined before that. */
+static size_t n_alike(const struct merge *m, size_t i, int half, uint32_t before)
+{
+	size_t n = 0;
+
+	for (size_t j = 0; j < m->symbols.n; j++)
+		n += m->symbols.v[j].order[half] < before &&
+		     m->symbols.v[j].content[half] == m->symbols.v[i].content[1] && is_numbered(m, i, j, half, 1);
+	return n;
+}
+
+/* The compiler numbers the static variables of C's functions in an order of its own. One is the same in both assemblies
+ * if both have as many of its name, and one of its size, or of its size which begins with the same. A constant is if it
+ * alone of its name holds the same (either may lack others), or as the k-th of as many that do, by the order of
+ * definition, the source's; were it another, that would hold the same. Its number in the plain one, VPROF_NONE: it is
+ * not certain. */
 static uint32_t same_static(const struct merge *m, size_t i)
 {
 	const struct symbol *wanted = &m->symbols.v[i];
-	const char *name = m->names.kept.v[i];
-	uint32_t found = VPROF_NONE, found_alike = VPROF_NONE;
-	size_t stem = (size_t)(strrchr(name, '.') + 1 - name);
-	size_t n[2] = { 0, 0 }, n_sized[2] = { 0, 0 }, n_alike[2] = { 0, 0 };
+	size_t n[2] = { 0, 0 }, n_sized[2] = { 0, 0 }, n_same = n_alike(m, i, 1, UINT32_MAX);
+	size_t rank = n_alike(m, i, 1, wanted->order[1]);
+	uint32_t sized = VPROF_NONE, alike = VPROF_NONE;
+	int is_constant = !wanted->is_writable && wanted->content[1];
 
 	for (uint32_t j = 0; j < m->symbols.n; j++) {
 		const struct symbol *s = &m->symbols.v[j];
 
-		if (!has_stem(m->names.kept.v[j], name, stem))
-			continue;
 		for (int half = 0; half < 2; half++) {
-			int is_sized = !s->size[half] || s->size[half] == wanted->size[1];
-
-			if (s->kind[half] != VARIABLE)
-				continue;
-			n[half]++;
-			n_sized[half] += is_sized;
-			n_alike[half] += is_sized && s->content[half] == wanted->content[1];
+			n[half] += is_numbered(m, i, j, half, 0);
+			n_sized[half] += is_numbered(m, i, j, half, 1);
 		}
-		if (s->kind[0] != VARIABLE || !s->size[0] || s->size[0] != wanted->size[1])
+		if (!s->size[0] || !is_numbered(m, i, j, 0, 1))
 			continue;
-		found = j;
-		if (s->content[0] == wanted->content[1])
-			found_alike = j;
+		sized = j;
+		if (s->content[0] == wanted->content[1] && n_alike(m, i, 0, s->order[0]) == rank)
+			alike = j;
 	}
 	if (n[0] == n[1] && n_sized[0] == 1 && n_sized[1] == 1)
-		return found;
-	return (n[0] == n[1] || (!wanted->is_writable && wanted->content[1])) && n_alike[0] == 1 && n_alike[1] == 1 ?
-		       found_alike :
-		       VPROF_NONE;
+		return sized;
+	if (n_alike(m, i, 0, UINT32_MAX) != n_same || (!is_constant && (n[0] != n[1] || n_same > 1)))
+		return VPROF_NONE;
+	return n[0] == n[1] || n_same == 1 ? alike : VPROF_NONE;
 }
 
 /* A constant that the compiler made, or a name of C++, where those of static variables are not numbered. */
@@ -671,8 +681,7 @@ static void write_plain(struct merge *m, const struct vprof_text *text)
 }
 
 /* Which twin belongs to which function, which of them have lost their entry, and that this unit has them; and a site
- * that keeps the section of the twins.
- * (The linker keeps unused sections that look like debug information.) */
+ * that keeps the section of the twins. (The linker keeps unused sections that look like debug information.) */
 static void write_pairs(struct merge *m)
 {
 	vprof_text_add(m->out, "\t.section\t.debug_vp_pairs,\"\",@progbits\n\t.quad\t-1, .Ldebug_info0\n");

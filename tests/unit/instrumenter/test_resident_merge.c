@@ -166,6 +166,7 @@ static void static_variables_of_c(void **state)
 }
 
 static const char two_sums[] = "\t.local\tsum.0\n\t.comm\tsum.0,4,4\n\t.local\tsum.1\n\t.comm\tsum.1,4,4\n";
+static const char one_key[] = "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n\t.string\t\"k\"\n";
 static const char same_keys[] = "\t.section\t.rodata\n\t.size\tkey.0, 2\nkey.0:\n\t.string\t\"k\"\n"
 				"\t.size\tkey.1, 2\nkey.1:\n\t.string\t\"k\"\n";
 static const char table[] = "\t.data\n\t.size\tplaces.0, 8\nplaces.0:\n\t.quad\t.L2\n";
@@ -187,6 +188,24 @@ static void static_variables_of_two_sizes(void **state)
 	assert_has("\tdecl\tsum.1(%rip)\n");
 	assert_refused(plain, one, "only one of the two"); /* where is the other one? */
 	assert_refused(one, plain, "only one of the two");
+}
+
+/* Two functions have one called `key` that holds the same, and none is missing: the order tells which is which. */
+static void constants_of_one_content(void **state)
+{
+	static const char probed[] = FUNCTION(".globl", "f", "\tleaq\tkey.7(%rip), %rax\n") FUNCTION(
+		".globl", "g",
+		"\tleaq\tkey.8(%rip), %rax\n") "\t.section\t.rodata\n\t.size\tkey.8, 2\nkey.8:\n\t.string\t\"k\"\n"
+					       "\t.size\tkey.7, 2\nkey.7:\n\t.string\t\"k\"\n";
+	char plain[1500];
+
+	(void)state;
+	strcpy(plain, FUNCTION(".globl", "f", "\tleaq\tkey.1(%rip), %rdx\n")
+			      FUNCTION(".globl", "g", "\tleaq\tkey.0(%rip), %rdx\n"));
+	strcat(plain, same_keys);
+	assert_int_equal(merge(plain, probed), 0);
+	assert_has("\tleaq\tkey.1(%rip), %rax\n");
+	assert_has("\tleaq\tkey.0(%rip), %rax\n");
 }
 
 /* Two functions have one called `methods`, of one size: what they begin with tells which is which. */
@@ -222,7 +241,8 @@ static void static_variables_that_may_be_others(void **state)
 {
 	(void)state;
 	assert_refused(two_sums, two_sums, "only one of the two");
-	assert_refused(same_keys, same_keys, "only one of the two");
+	assert_refused(same_keys, one_key, "only one of the two");
+	assert_refused(one_key, same_keys, "only one of the two");
 	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", two_sums, "only one of the two");
 	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", "\t.local\tsum.0\n\t.comm\tsum.0,8,8\n",
 		       "only one of the two");
@@ -432,6 +452,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(static_variables_of_c),
 		cmocka_unit_test(static_variables_of_two_sizes),
+		cmocka_unit_test(constants_of_one_content),
 		cmocka_unit_test(static_variables_of_two_contents),
 		cmocka_unit_test(immediate_operands),
 		cmocka_unit_test(what_leads_to_labels),
