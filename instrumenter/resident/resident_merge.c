@@ -14,7 +14,6 @@
 #include "instrumenter/resident/resident_merge.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +21,7 @@
 #include "common/hash/string_set.h"
 #include "instrumenter/resident/resident_file.h"
 #include "instrumenter/resident/resident_line.h"
+#include "instrumenter/resident/resident_names.h"
 
 #define SUFFIX "__vp"	   /* VPROF_TWIN_SUFFIX */
 #define VP_SITES "vp_live" /* VP_LIVE_SECTION */
@@ -294,17 +294,6 @@ static void spread_labels(struct merge *m)
 	}
 }
 
-/* A name that the compiler derived from a function's for what it made of it. */
-static int is_clone(const char *dot)
-{
-	static const char *const parts[] = { ".isra.", ".constprop.", ".part.", ".cold" };
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (!strncmp(dot, parts[i], strlen(parts[i])))
-			return 1;
-	return 0;
-}
-
 /* Is symbol j of one half a variable with the name, up to the number, of the probed one's symbol i, (and) of its size?
  */
 static int is_numbered(const struct merge *m, size_t i, size_t j, int half, int of_size)
@@ -361,19 +350,6 @@ static uint32_t same_static(const struct merge *m, size_t i)
 	return n[0] == n[1] || n_same == 1 ? alike : VPROF_NONE;
 }
 
-/* A constant that the compiler made, or a name of C++, where those of static variables are not numbered. */
-static int is_made(const char *name)
-{
-	static const char *const made[] = { "_Z", "CSWTCH.", "__func__.", "__FUNCTION__.", "__PRETTY_FUNCTION__." };
-
-	if (!strncmp(name, "C.", 2) && strchr(name + 2, '.'))
-		return 1;
-	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-		if (!strncmp(name, made[i], strlen(made[i])))
-			return 1;
-	return 0;
-}
-
 /* May the two be one program? Decides which variables are the probed assembly's own. */
 static int check(struct merge *m)
 {
@@ -384,11 +360,11 @@ static int check(struct merge *m)
 		if (s->kind[0] == FUNCTION || s->kind[1] == FUNCTION) {
 			if (s->is_indirect)
 				wrong = "a function that is chosen when the program is loaded";
-			else if (dot && !is_clone(dot))
+			else if (dot && !vprof_name_is_clone(dot))
 				wrong = "a part of a function that another part calls by its address (a coroutine)";
 		} else if (s->kind[1] == VARIABLE && !s->is_global) {
 			int is_table = s->has_labels && !s->is_writable;
-			uint32_t same = dot && !is_table && !is_made(name) ? same_static(m, i) : VPROF_NONE;
+			uint32_t same = dot && !is_table && !vprof_name_is_made(name) ? same_static(m, i) : VPROF_NONE;
 
 			s->of_plain = same == VPROF_NONE ? 0 : same + 1;
 			if (s->of_plain && s->alignment[1] > m->symbols.v[same].alignment[1])
@@ -396,7 +372,7 @@ static int check(struct merge *m)
 			if (s->of_plain && !s->has_labels)
 				continue;
 			if ((s->is_writable && !s->kind[0]) ||
-			    (dot && (s->is_writable || (!is_table && !is_made(name)))))
+			    (dot && (s->is_writable || (!is_table && !vprof_name_is_made(name)))))
 				wrong = "a variable that only one of the two copies has";
 			else if (!dot && s->size[0] && s->size[1] && s->size[0] != s->size[1])
 				wrong = "a variable that has two sizes";
@@ -414,11 +390,6 @@ static int check(struct merge *m)
 
 /* ---- the second assembly ---- */
 
-static int is_of_runtime(const char *name)
-{
-	return !strncmp(name, "vp_", 3);
-}
-
 /* Is this name another one here? */
 static int is_renamed(struct merge *m, const char *name, size_t n, int is_target)
 {
@@ -428,8 +399,10 @@ static int is_renamed(struct merge *m, const char *name, size_t n, int is_target
 		return 0;
 	if (s->kind[1] == VARIABLE)
 		return s->is_own;
+	if (vprof_name_is_alias(name, n))
+		return is_target;
 	if (!s->kind[0])
-		return !is_of_runtime(name);
+		return !vprof_name_is_of_runtime(name);
 	return memchr(name, '.', n) || (is_target && !s->is_global);
 }
 
@@ -499,7 +472,7 @@ static void write_label(struct merge *m, const struct vprof_asm_line *l)
 			return;
 		write_section(m, !s);
 	}
-	if (in_code && s && !(is_of_runtime(l->word) && !s->kind[0])) {
+	if (in_code && s && !(vprof_name_is_of_runtime(l->word) && !s->kind[0])) {
 		vprof_text_append(m->out, l->word, l->n_word);
 		vprof_text_add(m->out, SUFFIX ":\n");
 		return;
@@ -540,6 +513,8 @@ static void write_about(struct merge *m, const struct vprof_asm_line *l)
 		s = vprof_label_is_local(name) ? NULL : symbol(m, name, n);
 		if (s && s->kind[1] == VARIABLE && s->kind[0])
 			return;
+		if (s && vprof_name_is_alias(name, n) && !s->kind[0]) /* whose address may be taken */
+			vprof_text_addf(m->out, "\t.set\t%.*s,%.*s\n", (int)n, name, (int)k, value);
 		vprof_text_add(m->out, "\t.set\t");
 		write_name(m, name, n, 0, s && s->kind[1] == FUNCTION);
 		vprof_text_add(m->out, ",");
@@ -548,7 +523,7 @@ static void write_about(struct merge *m, const struct vprof_asm_line *l)
 	}
 	s = symbol(m, name, n);
 	is_function = s && s->kind[1] == FUNCTION;
-	is_here = is_function && is_of_runtime(name) && !s->kind[0];
+	is_here = is_function && vprof_name_is_of_runtime(name) && !s->kind[0];
 	if (s && s->kind[1] == VARIABLE && (s->of_plain || (s->kind[0] && !s->is_own)))
 		return;
 	if (is_function && !is_here && !vprof_line_is(l, ".type .size"))
@@ -690,8 +665,8 @@ static void write_pairs(struct merge *m)
 		const char *name = m->names.kept.v[i];
 		const char *label = needs_label(m, s) ? WEAK_PREFIX : "";
 
-		if (s->kind[0] != FUNCTION || s->kind[1] != FUNCTION || strchr(name, '.') || is_of_runtime(name) ||
-		    (*label && !s->has_body))
+		if (s->kind[0] != FUNCTION || s->kind[1] != FUNCTION || strchr(name, '.') ||
+		    vprof_name_is_of_runtime(name) || (*label && !s->has_body))
 			continue;
 		vprof_text_addf(m->out, "\t.quad\t%s%s, %s" SUFFIX "\n", label, name, name);
 		if (!s->is_entered)
@@ -699,16 +674,6 @@ static void write_pairs(struct merge *m)
 	}
 	vprof_text_add(m->out, TWIN_SECTION OWN_PREFIX "twins:\n\t.section\tvp_live,\"aw\"\n\t.balign\t32\n"
 						       "\t.8byte\t0, 0, 0, " OWN_PREFIX "twins\n");
-}
-
-static int is_of_libc(const char *name)
-{
-	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	int is = libc && dlsym(libc, name);
-
-	if (libc)
-		dlclose(libc);
-	return is;
 }
 
 /* The second assembly may keep functions of C that the first has not, and that refer to what no unit defines. */
@@ -719,7 +684,8 @@ static int refers_further(struct merge *m)
 		const char *name = m->names.kept.v[i];
 
 		if (s->is_used[1] && !s->is_used[0] && s->kind[0] == ABSENT && s->kind[1] == ABSENT &&
-		    !is_of_runtime(name) && strncmp(name, "vprof_", 6) != 0 && !is_of_libc(name)) {
+		    !vprof_name_is_of_runtime(name) && strncmp(name, "vprof_", 6) != 0 &&
+		    !vprof_name_is_of_libc(name)) {
 			vprof_text_addf(m->why, "%s: only the copy with probes refers to it", name);
 			return 1;
 		}

@@ -190,6 +190,24 @@ static void static_variables_of_two_sizes(void **state)
 	assert_refused(one, plain, "only one of the two");
 }
 
+/* A function that calls itself where the linker may put another in its place: the call leads to the twin, an address is
+ * the plain one's, also if the plain one is not called by that name. */
+static void aliases_of_functions(void **state)
+{
+	static const char plain[] = FUNCTION(".globl", "f", "\tcall\tf.localalias\n") "\t.set\tf.localalias,f\n";
+	static const char probed[] = FUNCTION(
+		".globl", "f", "\tcall\tf.localalias\n\tleaq\tf.localalias(%rip), %rax\n") "\t.set\tf.localalias,f\n";
+
+	(void)state;
+	assert_int_equal(merge(plain, probed), 0);
+	assert_has("\tcall\tf.localalias__vp\n");
+	assert_has("\tleaq\tf.localalias(%rip), %rax\n");
+	assert_has("\t.set\tf.localalias,f\n");
+	assert_has("\t.set\tf.localalias__vp,f__vp\n");
+	assert_int_equal(merge(FUNCTION(".globl", "f", "\tret\n"), probed), 0);
+	assert_has("\t.set\tf.localalias,f\n");
+}
+
 /* Two functions have one called `key` that holds the same, and none is missing: the order tells which is which. */
 static void constants_of_one_content(void **state)
 {
@@ -452,6 +470,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(static_variables_of_c),
 		cmocka_unit_test(static_variables_of_two_sizes),
+		cmocka_unit_test(aliases_of_functions),
 		cmocka_unit_test(constants_of_one_content),
 		cmocka_unit_test(static_variables_of_two_contents),
 		cmocka_unit_test(immediate_operands),

@@ -16,8 +16,11 @@ static __attribute__((noinline)) int helper(int n)
 	return most;
 }
 
+/* The compiler calls it by another name here, so that the linker puts no other in its place. */
 int in_library(int n)
 {
 	PLANTED(in_library)
+	if (n > 3)
+		return in_library(n / 3) + helper(n);
 	return helper(n) + helper(n / 2);
 }
