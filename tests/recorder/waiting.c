@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Two threads of one name wait for each other in turns, at places that are known: waiting [jit] [TURNS]. With jit the
  * first waits in a system call that lies in code written at run time, in no file. Each turn is taken only once the
- * other thread sleeps. check_symbols compiles this and looks for the lines marked below. */
+ * other thread sleeps, and for each second one the recorder, its parent, has to look at what it has: it reads
+ * what is mapped, which it can only while the process is there. check_symbols compiles this and looks for the lines
+ * marked below. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +17,7 @@
 
 #define TURNS 100
 #define THREADS 1000
+#define LOOKS 50 /* of the recorder, meanwhile */
 
 static int there[2], back[2];
 static volatile int *tids; /* shared with the other process */
@@ -37,6 +40,31 @@ static void wait_until_asleep(int tid)
 		if (after && after[2] == 'S')
 			return;
 	}
+}
+
+/* How often the recorder has slept: before each look at what was recorded. */
+static long count_looks(void)
+{
+	char path[64], line[256];
+	long n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof line, f))
+		if (!strncmp(line, "voluntary_ctxt_switches:", 24))
+			n = atol(line + 24);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void wait_for_looks(int n)
+{
+	long until = count_looks() + n;
+
+	while (count_looks() < until)
+		usleep(1000);
 }
 
 static __attribute__((noinline)) void wait_for_ball(void)
@@ -81,6 +109,8 @@ static void *throw_balls(void *unused)
 	while (!tids[0])
 		usleep(1000);
 	for (int i = 0; i < TURNS; i++) {
+		if (i % (TURNS / LOOKS) == 0)
+			wait_for_looks(1);
 		throw_ball(there[1], tids[0]);
 		wait_for_answer();
 	}
@@ -138,6 +168,7 @@ static int run_pool(void)
 			usleep(1000);
 		wait_until_asleep(numbers[i]);
 	}
+	wait_for_looks(LOOKS);
 	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
