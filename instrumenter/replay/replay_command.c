@@ -372,28 +372,54 @@ int vprof_library_link(const struct vprof_replayer *r, const struct vprof_comman
 	return access(words[0], R_OK) ? unreadable(words[0], err) : VPROF_OK;
 }
 
-char **vprof_original_command(const struct vprof_unit *unit, const char *output)
+/* The words of a command, for vprof_words_free; NULL without memory. */
+static char **finish(struct words *out)
 {
-	const struct vprof_command *c = &unit->command;
-	struct words out = { 0 };
-	size_t n;
+	if (!out->failed)
+		return out->v;
+	vprof_words_free(out->v);
+	return NULL;
+}
+
+/* The recorded command without by-products; with `sources` in the places of its own, unless that is NULL. */
+static void add_recorded(struct words *out, const struct vprof_command *c, const char *const *sources)
+{
+	size_t source = 0, n;
 
 	for (size_t i = 0; i < c->n; i++) {
+		if (sources && source < c->n_sources && c->sources[source] == i) {
+			add(out, sources[source++]);
+			continue;
+		}
 		if (i > c->compiler && c->argv[i][0] == '-' && is_dropped(c->argv[i], &n)) {
 			i += n - 1;
 			continue;
 		}
-		add(&out, c->argv[i]);
+		add(out, c->argv[i]);
 		if (i > c->compiler && vprof_option_takes_word(c->argv[i]) && i + 1 < c->n)
-			add(&out, c->argv[++i]);
+			add(out, c->argv[++i]);
 	}
+}
+
+static void add_library(struct words *out, const struct vprof_replayer *r, const struct vprof_command *c)
+{
+	char *library[2];
+
+	if (vprof_library_link(r, c, library, NULL))
+		out->failed = 1;
+	for (size_t i = 0; i < 2; i++)
+		if (library[i])
+			take(out, library[i]);
+}
+
+char **vprof_original_command(const struct vprof_unit *unit, const char *output)
+{
+	struct words out = { 0 };
+
+	add_recorded(&out, &unit->command, NULL);
 	add(&out, "-o");
 	add(&out, output);
-	if (out.failed) {
-		vprof_words_free(out.v);
-		return NULL;
-	}
-	return out.v;
+	return finish(&out);
 }
 
 /* Options that could make two assemblies of one unit differ in more than its probes, or that no assembly shows. */
@@ -518,36 +544,13 @@ int vprof_has_parts(const struct vprof_replayer *r, const struct vprof_unit *uni
 
 char **vprof_join_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *const *objects)
 {
-	const struct vprof_command *c = &unit->command;
 	struct words out = { 0 };
-	char *library[2];
-	size_t source = 0, n;
 
-	for (size_t i = 0; i < c->n; i++) {
-		if (source < c->n_sources && c->sources[source] == i) {
-			add(&out, objects[source++]);
-			continue;
-		}
-		if (i > c->compiler && c->argv[i][0] == '-' && is_dropped(c->argv[i], &n)) {
-			i += n - 1;
-			continue;
-		}
-		add(&out, c->argv[i]);
-		if (i > c->compiler && vprof_option_takes_word(c->argv[i]) && i + 1 < c->n)
-			add(&out, c->argv[++i]);
-	}
+	add_recorded(&out, &unit->command, objects);
 	add(&out, "-o");
 	add(&out, unit->made);
-	if (vprof_library_link(r, c, library, NULL))
-		out.failed = 1;
-	for (size_t i = 0; i < 2; i++)
-		if (library[i])
-			take(&out, library[i]);
-	if (out.failed) {
-		vprof_words_free(out.v);
-		return NULL;
-	}
-	return out.v;
+	add_library(&out, r, &unit->command);
+	return finish(&out);
 }
 
 char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output)
@@ -564,18 +567,13 @@ char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembl
 	add(&out, "-o");
 	add(&out, output);
 	add(&out, assembly);
-	if (out.failed) {
-		vprof_words_free(out.v);
-		return NULL;
-	}
-	return out.v;
+	return finish(&out);
 }
 
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output)
 {
 	const struct vprof_command *c = &unit->command;
 	struct rewrite w = { .r = r, .unit = unit };
-	char *library[2];
 	size_t source = 0, n;
 
 	for (size_t i = 0; i <= c->compiler; i++)
@@ -619,14 +617,6 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 	}
 	add(&w.out, "-o");
 	add(&w.out, output);
-	if (vprof_library_link(r, c, library, NULL))
-		w.out.failed = 1;
-	for (size_t i = 0; i < 2; i++)
-		if (library[i])
-			take(&w.out, library[i]);
-	if (w.out.failed) {
-		vprof_words_free(w.out.v);
-		return NULL;
-	}
-	return w.out.v;
+	add_library(&w.out, r, c);
+	return finish(&w.out);
 }

@@ -49,7 +49,7 @@ struct symbol {
 	long size[2];		   /* 0: not known */
 	unsigned long alignment[2];
 	uint32_t order[2];   /* of definition */
-	uint64_t content[2]; /* a hash of what a variable begins with; 0: zeros */
+	uint64_t content[2]; /* of a variable in C, a hash of what it begins with; 0: zeros */
 	uint32_t of_plain;   /* a static variable of a function of C: its number in the plain one, + 1; 0: none */
 };
 
@@ -231,7 +231,7 @@ static void read_uses(struct merge *m, const struct vprof_asm_line *l, int which
 
 static void read_directive(struct merge *m, const struct vprof_asm_line *l, int which, struct reading *at)
 {
-	if (at->variable != VPROF_NONE && vprof_line_is(l, ".quad .long .value .byte .zero .string .ascii"))
+	if (m->is_c && at->variable != VPROF_NONE && vprof_line_is(l, ".quad .long .value .byte .zero .string .ascii"))
 		m->symbols.v[at->variable].content[which] =
 			vprof_line_hash(m->symbols.v[at->variable].content[which], l, &m->strings[which]);
 	if (vprof_line_is_section(l)) {
@@ -254,7 +254,7 @@ static void read_symbols(struct merge *m, const struct vprof_text *text, int whi
 	struct reading r = { VPROF_PLACE_CODE, VPROF_NONE, VPROF_NONE, 1, 0, 0, 0 };
 	struct vprof_asm_line l;
 
-	m->failed |= m->has_probed && vprof_asm_strings_read(&m->strings[which], at, end);
+	m->failed |= m->is_c && vprof_asm_strings_read(&m->strings[which], at, end);
 	while (!m->failed && vprof_line_next(&at, end, &l)) {
 		if (vprof_line_begins(&l, "#APP") || vprof_line_begins(&l, "#NO_APP")) {
 			r.in_statement = vprof_line_begins(&l, "#APP");

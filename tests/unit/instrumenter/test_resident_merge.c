@@ -218,12 +218,14 @@ static void constants_of_one_content(void **state)
 	char plain[1500];
 
 	(void)state;
+	how = VPROF_MERGE_C;
 	strcpy(plain, FUNCTION(".globl", "f", "\tleaq\tkey.1(%rip), %rdx\n")
 			      FUNCTION(".globl", "g", "\tleaq\tkey.0(%rip), %rdx\n"));
 	strcat(plain, same_keys);
 	assert_int_equal(merge(plain, probed), 0);
 	assert_has("\tleaq\tkey.1(%rip), %rax\n");
 	assert_has("\tleaq\tkey.0(%rip), %rax\n");
+	how = VPROF_MERGE_CXX;
 }
 
 /* Two functions have one called `methods`, of one size: what they begin with tells which is which. */
@@ -249,15 +251,18 @@ static void static_variables_of_two_contents(void **state)
 						   "\t.size\tmethods.8, 16\nmethods.8:\n\t.quad\ta\n\t.quad\t.LC5\n";
 
 	(void)state;
+	how = VPROF_MERGE_C;
 	assert_int_equal(merge(plain, probed), 0);
 	assert_has("\tmovl\tmethods.0(%rip), %edx\n");
 	assert_has("\tmovl\tmethods.1(%rip), %edx\n");
 	assert_refused(plain, other, "only one of the two"); /* methods.8 leads to another string */
+	how = VPROF_MERGE_CXX;
 }
 
 static void static_variables_that_may_be_others(void **state)
 {
 	(void)state;
+	how = VPROF_MERGE_C;
 	assert_refused(two_sums, two_sums, "only one of the two");
 	assert_refused(same_keys, one_key, "only one of the two");
 	assert_refused(one_key, same_keys, "only one of the two");
@@ -265,6 +270,7 @@ static void static_variables_that_may_be_others(void **state)
 	assert_refused("\t.local\tsum.0\n\t.comm\tsum.0,4,4\n", "\t.local\tsum.0\n\t.comm\tsum.0,8,8\n",
 		       "only one of the two");
 	assert_refused(table, table, "only one of the two");
+	how = VPROF_MERGE_CXX;
 }
 
 /* `$` begins an immediate operand and is no part of the name (code that is not position-independent). */
