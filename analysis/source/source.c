@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/source/source.h"
 
+#include "analysis/source/outlasting.h"
 #include "analysis/timeline/calls.h"
 #include "analysis/timeline/edges/received.h"
 
@@ -23,6 +24,8 @@ int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threa
 		ret = vprof_intervals_build(&s->intervals, s->timeline, err);
 	if (!ret && (vprof_window_list_read(&s->windows, s->trace) || vprof_plan_list_read(&s->plans, s->trace)))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
+	if (!ret && vprof_outlasting_find(s->timeline, &s->plans))
+		ret = vprof_error_no_memory(err);
 	return ret;
 }
 

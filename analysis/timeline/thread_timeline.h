@@ -197,6 +197,8 @@ struct vprof_timeline {
 	const char **names; /* of waits: VP_CALL names first, then kinds, then annotated functions */
 	size_t n_names;
 	VPROF_ARRAY(struct vprof_module) modules;
+	/* codes, rising, of a live session's functions whose calls outlast its turns: analysis/source/outlasting.h */
+	VPROF_ARRAY(uint32_t) outlasting;
 	VPROF_ARRAY(struct vprof_lock_holder)
 	lock_holders; /* by object, then time (analysis/timeline/edges/lock_holders.h) */
 	VPROF_ARRAY(struct vprof_lock_history) locks;

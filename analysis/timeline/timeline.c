@@ -404,6 +404,7 @@ void vprof_timeline_free(struct vprof_timeline *timeline)
 		line_release(&timeline->threads[i]);
 	free(timeline->threads);
 	VPROF_ARRAY_RELEASE(&timeline->modules);
+	VPROF_ARRAY_RELEASE(&timeline->outlasting);
 	VPROF_ARRAY_RELEASE(&timeline->hot);
 	VPROF_ARRAY_RELEASE(&timeline->losses);
 	VPROF_ARRAY_RELEASE(&timeline->lock_holders);

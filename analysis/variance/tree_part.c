@@ -301,6 +301,10 @@ static int store(struct vprof_tree_part *p)
 int vprof_tree_part_add(struct vprof_tree_part *p, const struct vprof_piece *pieces, size_t n_pieces)
 {
 	p->piece_node.n = 0;
+	p->interval_begin = UINT64_MAX;
+	for (size_t i = 0; i < n_pieces; i++)
+		if (pieces[i].parent == VPROF_NONE && pieces[i].from < p->interval_begin)
+			p->interval_begin = pieces[i].from;
 	if (VPROF_ROOM(&p->piece_node, n_pieces) || vprof_tree_part_spend(p, 0, 0))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n_pieces; i++)

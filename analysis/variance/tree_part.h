@@ -64,7 +64,8 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint32_t) call_node; /* of the calls of a stretch */
 	const struct vprof_call *window; /* calls around the piece at hand, in preorder */
 	size_t n_window;
-	size_t *off_cpu_hint; /* [n_threads] */
+	uint64_t interval_begin; /* of the interval being added */
+	size_t *off_cpu_hint;	 /* [n_threads] */
 	struct vprof_calls *calls;
 };
 
@@ -89,6 +90,19 @@ static inline int vprof_tree_has_key(const struct vprof_tree_node *n, uint32_t p
 /* VPROF_NONE when there is no memory; the parent itself when the tree may grow no more. */
 uint32_t vprof_tree_part_child(struct vprof_tree_part *part, uint32_t parent, uint8_t class, uint32_t key,
 			       uint32_t level);
+
+/* Does a call that began at t0, in a piece of what others did, count to its caller (vprof_timeline.outlasting)? */
+static inline int vprof_tree_part_passes(const struct vprof_tree_part *part, const struct vprof_piece *piece,
+					 uint32_t code, uint64_t t0)
+{
+	const struct vprof_timeline *timeline = part->source->timeline;
+	size_t at;
+
+	if (!timeline->outlasting.n || piece->parent == VPROF_NONE || t0 >= part->interval_begin)
+		return 0;
+	at = VPROF_BISECT(timeline->outlasting.n, i, timeline->outlasting.v[i] < code);
+	return at < timeline->outlasting.n && timeline->outlasting.v[at] == code;
+}
 
 /* Adds one interval. OK or NOMEM. */
 int vprof_tree_part_add(struct vprof_tree_part *part, const struct vprof_piece *pieces, size_t n_pieces);

@@ -142,8 +142,9 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 	for (size_t i = 0; i < p->stack.n; i++) {
 		struct vprof_tree_frame *f = &p->stack.v[i];
 
-		node = f->node =
-			vprof_tree_part_child(p, node, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
+		if (!vprof_tree_part_passes(p, piece, p->window[f->call].code, p->window[f->call].t0))
+			node = vprof_tree_part_child(p, node, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
+		f->node = node;
 		if (node == VPROF_NONE)
 			return VPROF_NONE;
 		weigh(p, f, thr, outer, piece->from);
@@ -379,7 +380,8 @@ static int follow_in_windows(struct vprof_tree_part *p, struct vprof_piece piece
 }
 
 /* New calls of a stretch: each gains its time, the one around it loses it. */
-static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s, uint32_t base, uint32_t level)
+static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s, const struct vprof_piece *piece,
+		       uint32_t base)
 {
 	const struct vprof_call_cost cost = p->source->cost;
 	uint32_t *node = p->call_node.v;
@@ -387,13 +389,17 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 	for (size_t i = s->n_kept; i < s->n; i++) {
 		const struct vprof_stretch_call *c = &s->v[i];
 		uint32_t above = c->parent == VPROF_NONE ? base : node[c->parent],
-			 key = c->code | level << VP_CODE_BITS, n;
+			 key = c->code | (uint32_t)piece->depth << VP_CODE_BITS, n;
 		struct vprof_tree_hot *hot = p->hot.v;
 		int64_t ticks = (int64_t)(c->high - c->low);
 
+		if (vprof_tree_part_passes(p, piece, c->code, c->t0)) {
+			node[i] = above;
+			continue;
+		}
 		n = hot[above].memo_child;
 		if (hot[above].memo_key != key) {
-			n = vprof_tree_part_child(p, above, VPROF_CLASS_FRAME, c->code, level);
+			n = vprof_tree_part_child(p, above, VPROF_CLASS_FRAME, c->code, piece->depth);
 			if (n == VPROF_NONE)
 				return VPROF_ERR_NOMEM;
 			hot = p->hot.v;
@@ -428,7 +434,7 @@ static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *pi
 			return VPROF_ERR_NOMEM;
 		for (size_t i = 0; i < s.n_kept; i++)
 			p->call_node.v[i] = p->call_node.v[s.kept[i]];
-		if (spend_calls(p, &s, base, piece->depth))
+		if (spend_calls(p, &s, piece, base))
 			return VPROF_ERR_NOMEM;
 	}
 	return ret;
@@ -473,6 +479,8 @@ uint32_t vprof_tree_part_frames(struct vprof_tree_part *p, const struct vprof_pi
 	for (size_t i = p->n_window; i-- > 0;) {
 		uint32_t above = base;
 
+		if (vprof_tree_part_passes(p, piece, p->window[i].code, p->window[i].t0))
+			continue;
 		base = vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[i].code, piece->depth);
 		if (base == VPROF_NONE)
 			return base;

@@ -134,11 +134,12 @@ int vprof_export_csv_intervals(struct vprof_export *e, struct vprof_error *err)
 	FILE *to = e->to;
 
 	(void)err;
-	fputs("interval,id,type,begin_ns,begin_unix_ns,latency_ns,state,ambiguous,records_lost,pid,begin_tid,end_tid",
+	fputs("interval,id,type,begin_ns,begin_unix_ns,latency_ns,state,analysed,ambiguous,records_lost,pid,begin_tid,end_tid",
 	      to);
 	row_end(to);
 	for (size_t i = 0; i < part->instances.n; i++) {
-		const struct vprof_instance *x = &part->intervals->instances.v[part->instances.v[i]];
+		const uint32_t at = part->instances.v[i];
+		const struct vprof_instance *x = &part->intervals->instances.v[at];
 		int is_over = x->state == VPROF_INSTANCE_COMPLETE;
 		struct vprof_part_name name;
 
@@ -152,6 +153,7 @@ int vprof_export_csv_intervals(struct vprof_export *e, struct vprof_error *err)
 		else
 			putc(',', to);
 		text(to, states[x->state]);
+		count(to, part->is_analysed[at]);
 		count(to, x->ambiguous);
 		count(to, x->is_lossy);
 		count(to, lines[x->begin_thread].pid);

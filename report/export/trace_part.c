@@ -4,7 +4,6 @@
  */
 #include "report/export/trace_part.h"
 
-#include "analysis/timeline/edges/received.h"
 #include "common/files.h"
 #include "common/search.h"
 
@@ -368,19 +367,33 @@ static int load(struct vprof_trace_part *part, const struct vprof_part_options *
 {
 	int ret = vprof_plan_read(&part->plan, o->plan_path, err);
 
-	if (!ret)
-		ret = vprof_trace_open(&part->trace, o->trace_dir, err);
 	if (!ret && o->progress)
 		o->progress(o->progress_arg, "read", 0);
 	if (!ret)
-		ret = vprof_timeline_build(&part->timeline, part->trace, 0, NULL, NULL, err);
-	if (!ret)
-		ret = vprof_wakes_match(part->timeline, &part->wakes, err);
-	if (!ret)
-		ret = vprof_received_find(part->timeline, err);
-	if (!ret)
-		ret = vprof_intervals_build(&part->intervals, part->timeline, err);
+		ret = vprof_source_open(&part->source, o->trace_dir, 0, NULL, NULL, err);
+	part->trace = part->source.trace;
+	part->timeline = part->source.timeline;
+	part->intervals = part->source.intervals;
 	return ret;
+}
+
+/* By the analysis' own rule: windows, losses, and in a live session what was open. */
+static int find_analysed(struct choice *c)
+{
+	struct vprof_trace_part *part = c->part;
+	struct vprof_source *s = &part->source;
+
+	part->is_analysed = calloc(part->intervals->instances.n + 1, 1);
+	if (!part->is_analysed)
+		return VPROF_ERR_NOMEM;
+	if (!c->candidates.n)
+		return 0;
+	s->plan = part->plan;
+	if (vprof_source_choose(s, part->intervals->instances.v[c->candidates.v[0]].name, 1, 0, 0, 0))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < s->chosen.n; i++)
+		part->is_analysed[s->chosen.v[i]] = 1;
+	return 0;
 }
 
 /* The program is the first module that the first process told of. */
@@ -412,6 +425,8 @@ int vprof_part_open(struct vprof_trace_part **out, enum vprof_part_kind kind, co
 	name_program(part);
 	if (!ret && find_candidates(&c))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
+	if (!ret && kind == VPROF_PART_INTERVALS && find_analysed(&c))
+		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!ret)
 		ret = find_one(&c, err);
 	if (!ret)
@@ -437,9 +452,8 @@ void vprof_part_free(struct vprof_trace_part *part)
 	if (!part)
 		return;
 	VPROF_ARRAY_RELEASE(&part->instances);
-	vprof_intervals_free(part->intervals);
-	vprof_timeline_free(part->timeline);
-	vprof_trace_free(part->trace);
+	free(part->is_analysed);
+	vprof_source_release(&part->source);
 	vprof_plan_free(part->plan);
 	free(part);
 }

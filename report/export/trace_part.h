@@ -9,7 +9,7 @@
 #define VPROF_TRACE_PART_H
 
 #include "analysis/paths/critical_path.h"
-#include "analysis/timeline/edges/wakes.h"
+#include "analysis/source/source.h"
 #include "common/plan.h"
 
 enum vprof_part_kind {
@@ -30,15 +30,19 @@ struct vprof_part_options {
 };
 
 struct vprof_trace_part {
+	struct vprof_source source;
+	/* the source's */
 	struct vprof_trace *trace;
 	struct vprof_timeline *timeline;
 	struct vprof_intervals *intervals;
 	struct vprof_plan *plan;
-	struct vprof_wake_counts wakes;
 	uint64_t start;	   /* of the trace */
 	uint64_t from, to; /* ticks: the part, [from, to) */
 	/* in the part, by begin; INTERVALS: those that begin in it, else that touch it */
 	VPROF_ARRAY(uint32_t) instances;
+	/* kind INTERVALS: [n intervals of the trace], 1: of the interval under analysis, and one that the analysis
+	   counts */
+	uint8_t *is_analysed;
 	uint64_t limit;
 	char note[400];	   /* what was left out, and how to get it; "" when all is there */
 	char program[256]; /* file name of the first process, "" unknown */

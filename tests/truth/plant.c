@@ -23,7 +23,7 @@
 #define DRIVEN_TICKS_PER_NS 0.1 /* so that recorded runs are short; shares do not depend on it */
 
 double plant_ticks_per_ns = 1;
-uint64_t plant_clock_ticks, plant_away_ticks;
+uint64_t plant_start_unix_ns, plant_clock_ticks, plant_away_ticks;
 
 #ifndef PLANT_DRIVEN
 struct reading {
@@ -149,6 +149,7 @@ struct plant_options plant_start(int argc, char **argv, size_t default_n)
 {
 	struct plant_options o = { .n = default_n, .random = DEFAULT_SEED };
 
+	plant_start_unix_ns = clock_ns(CLOCK_REALTIME);
 	if (argc > 1)
 		o.n = number(argv[1]);
 	if (argc > 2)

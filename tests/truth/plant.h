@@ -66,7 +66,8 @@ extern __thread uint64_t plant_driven_ns;
 		plant_rusage_.ru_nivcsw;                                                                               \
 	}))
 
-extern double plant_ticks_per_ns; /* measured by plant_start */
+extern double plant_ticks_per_ns;    /* measured by plant_start */
+extern uint64_t plant_start_unix_ns; /* when it was called */
 /* two readings with nothing between them: what an account of short calls must take out */
 extern uint64_t plant_clock_ticks;
 /* a microsecond: two readings of a loop that are further apart had something between them */
@@ -166,7 +167,9 @@ struct truth {
 	const struct truth_column *columns; /* [n_columns] */
 	size_t n, capacity;
 	struct plant_time *rows; /* [capacity * n_columns], row-major */
-	double cpu_ns;		 /* of all requests; 0: nobody measured it */
+	/* of the interval in `row`, as vprof knows it; NULL: row + 1 */
+	uint64_t (*id_of)(const struct truth *t, size_t row);
+	double cpu_ns; /* of all requests; 0: nobody measured it */
 	double sampled_low, sampled_high;
 	double own_low, own_high;	    /* likewise, without the time in which the function was preempted */
 	double constant_low, constant_high; /* likewise, of what would go if the function always took its mean */
@@ -213,8 +216,26 @@ double truth_slope_ns(const struct truth *t, const uint32_t *x);
 double truth_explained(const struct truth *t, int column, const uint32_t *x);
 /* Part of the variance of a column between the kinds 0 .. n_kinds - 1 of requests. */
 double truth_between(const struct truth *t, int column, const uint32_t *kind, uint32_t n_kinds);
-/* Writes the file that TRUTH_OUT names (default truth.json); returns main's exit status. Frees the rows. */
+/* Writes the file that TRUTH_OUT names (default truth.json), and the rows to a file in the folder that
+ * TRUTH_ROWS names; returns main's exit status. Frees the rows. */
 int truth_write(struct truth *t, const struct truth_answer *answer);
+
+/* A file of rows: a plant_rows, n_columns plant_rows_column, n ids of intervals (uint64_t), and n * n_columns
+ * plant_time, row by row. From these of all processes that ran meanwhile join_rows makes the account of those requests
+ * that a live session counted. It is read where it was written, by the same build. */
+#define PLANT_ROWS_MAGIC 0x73776f72u /* "rows" */
+struct plant_rows {
+	uint32_t magic, n_columns;
+	uint64_t n;
+	double ticks_per_ns;
+	uint64_t begin_unix_ns, end_unix_ns; /* of the process: its intervals are in between */
+	int32_t has_untimed;
+	char interval[64], a[64], b[64]; /* truth_answer; "": none */
+};
+struct plant_rows_column {
+	char name[64];
+	int32_t parent, flags, beneath;
+};
 
 /* Stretches of time of one thread, in order: what a lock's holder did. */
 struct plant_stretch {

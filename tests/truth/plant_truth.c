@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define LISTED_PAIR 0.01 /* least share of a pair that is worth comparing */
 
@@ -524,11 +526,64 @@ static double most_elsewhere(const struct truth *t)
 	return share_of(t, sum / (double)(t->n - 1), 0).high;
 }
 
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* The rows, for an account of some of them. 0, or -1 with errno. */
+static int write_rows(const struct truth *t, const struct truth_answer *answer, const char *folder)
+{
+	struct plant_rows h = { .magic = PLANT_ROWS_MAGIC,
+				.n_columns = (uint32_t)t->n_columns,
+				.n = t->n,
+				.ticks_per_ns = plant_ticks_per_ns,
+				.begin_unix_ns = plant_start_unix_ns,
+				.has_untimed = answer->has_untimed };
+	struct timespec now;
+	char path[4096];
+	FILE *f;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	h.end_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	snprintf(h.interval, sizeof h.interval, "%s", answer->interval ? answer->interval : "request");
+	snprintf(h.a, sizeof h.a, "%s", or_empty(answer->a));
+	snprintf(h.b, sizeof h.b, "%s", or_empty(answer->b));
+	snprintf(path, sizeof path, "%s/%llu.%ld", folder, (unsigned long long)h.begin_unix_ns, (long)getpid());
+	f = fopen(path, "wb");
+	if (!f)
+		return -1;
+	fwrite(&h, sizeof h, 1, f);
+	for (int i = 0; i < t->n_columns; i++) {
+		const struct truth_column *c = &t->columns[i];
+		struct plant_rows_column column = { "", c->parent, c->flags, c->beneath };
+
+		snprintf(column.name, sizeof column.name, "%s", c->name);
+		fwrite(&column, sizeof column, 1, f);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t id = t->id_of ? t->id_of(t, i) : i + 1;
+
+		fwrite(&id, sizeof id, 1, f);
+	}
+	fwrite(t->rows, sizeof *t->rows, t->n * (size_t)t->n_columns, f);
+	if (ferror(f)) {
+		fclose(f);
+		return -1;
+	}
+	return fclose(f);
+}
+
 int truth_write(struct truth *t, const struct truth_answer *answer)
 {
+	const char *rows = getenv("TRUTH_ROWS");
 	const char *path = getenv("TRUTH_OUT");
 	FILE *f;
 
+	if (rows && *rows && write_rows(t, answer, rows)) {
+		fprintf(stderr, "cannot write the rows to %s: %s\n", rows, strerror(errno));
+		return 1;
+	}
 	if (!path || !*path)
 		path = "truth.json";
 	f = fopen(path, "w");

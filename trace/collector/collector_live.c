@@ -144,10 +144,11 @@ static int end_file(struct vprof_collector *c, struct vprof_error *err)
 
 static int begin_file(struct vprof_collector *c, const char *trace_dir, struct vprof_error *err)
 {
-	const struct vprof_records_file before = c->file;
+	struct vprof_records_file before;
 	int rc;
 
 	vprof_clock_calibrate(&c->file.clock);
+	before = c->file;
 	/* The rate is that of the whole session; the file begins now. */
 	c->file = (struct vprof_records_file){ .clock = c->file.clock, .fd = -1 };
 	c->file.clock.start_realtime_ns += before.clock.now_ns - before.clock.start_ns;

@@ -34,12 +34,17 @@ NOINLINE void handle_job(struct shared *s, struct plant_log *uses, struct job *j
 	PLANT_CALL(job->took[FINISH], finish(job));
 }
 
+uint64_t job_id(int worker, size_t place)
+{
+	return (uint64_t)(worker + 1) * 1000000 + place;
+}
+
 void run_worker(struct shared *s, int worker, uint64_t random)
 {
 	for (size_t i = 0; i < s->n_jobs; i++) {
 		struct job *job = &s->jobs[(size_t)worker * s->n_jobs + i];
 
-		job->id = (uint64_t)(worker + 1) * 1000000 + i;
+		job->id = job_id(worker, i);
 		job->ns[PREPARE] = plant_uniform(&random, 50000, 550000);
 		job->ns[USE_DEVICE] = plant_uniform(&random, 10000, 50000);
 		job->ns[FINISH] = plant_uniform(&random, 50000, 550000);

@@ -18,6 +18,14 @@ static const struct truth_column columns[N_FACTORS] = {
 	[OTHERS] = { "use_device", DEVICE_WAIT, TRUTH_BLAME },
 };
 
+/* Rows are in the order of workers. */
+static uint64_t id_of(const struct truth *t, size_t row)
+{
+	size_t n = t->capacity / N_WORKERS;
+
+	return job_id((int)(row / n), row % n);
+}
+
 static struct shared *make_shared(size_t n_jobs)
 {
 	struct shared *s = plant_share(sizeof *s);
@@ -116,6 +124,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	truth_open(&truth, N_FACTORS, columns, o.n);
+	truth.id_of = id_of;
 	for (size_t i = 0; i < N_WORKERS * s->n_jobs; i++) {
 		struct job *job = &s->jobs[i];
 

@@ -29,6 +29,7 @@ struct shared {
 	struct plant_log uses[N_WORKERS];
 };
 
+uint64_t job_id(int worker, size_t place);
 void handle_job(struct shared *s, struct plant_log *uses, struct job *job);
 void run_worker(struct shared *s, int worker, uint64_t random);
 void run_maintenance(struct shared *s, uint64_t random);

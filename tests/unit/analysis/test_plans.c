@@ -267,6 +267,77 @@ static void test_process_of_its_own(void **state)
 	hand_release(&h);
 }
 
+#define TURN 10000 /* ticks, of which half are measured */
+
+/* Requests wait for work, f2 within f4, of an old thread, which was in f4 when that was opened, or of a new one. Of the
+ * latter f4 is recorded: one call for all of its life, or one for each piece of work, begun before the request. */
+static struct vprof_results *old_and_new(struct hand_trace *h, struct vprof_plan *plan, int is_loop)
+{
+	struct hand_thread *requests, *old, *new, *th;
+
+	hand_init(h);
+	requests = hand_thread(h, 1);
+	old = hand_thread(h, 1);
+	new = hand_thread(h, 1);
+	for (uint64_t i = 0; i < N_REQUESTS; i++) {
+		uint64_t t = TURN * (i / 4) + 1000 + 1000 * (i % 4), end = t + 300 + (i * 7) % 400;
+		struct hand_thread *worker = i % 2 ? old : new;
+
+		hand_mark(requests, VP_KIND_BEGIN, i, t);
+		hand_wait(requests, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, (uint32_t)i + 1, t + 10, end);
+		hand_mark(requests, VP_KIND_END, i, end + 10);
+		hand_call(worker, F(F2), t - 20, end - 10);
+		hand_wake(worker, VP_WAIT_MUTEX, 0, 0x10, (uint32_t)i + 1, (uint32_t)i + 1, end - 5);
+		if (worker == new && !is_loop)
+			hand_call(new, F(F4), t - 30, end);
+	}
+	if (is_loop)
+		hand_call(new, F(F4), 10, TURN * (N_REQUESTS / 4));
+	th = hand_thread(h, 1);
+	th->thread_seq = VP_THREAD_PLANS;
+	for (uint64_t i = 0; i < 2 * N_REQUESTS / 4; i++)
+		hand_units(th,
+			   (struct vp_unit[]){ { TURN / 2 * i + 1, VP_W(VP_KIND_PLAN, i % 2 ? 0 : 2) },
+					       { TURN / 2 * i + 5, 0 },
+					       { TURN / 2 * i, 0 } },
+			   3);
+	th = hand_thread(h, 1);
+	th->thread_seq = VP_THREAD_WINDOWS;
+	hand_units(th, &(struct vp_unit){ 1, VP_W(VP_KIND_WINDOW, 1) }, 1);
+	hand_write(h);
+	return hand_analyze(h, plan);
+}
+
+/* What is blamed does not depend on the age of who did it. */
+static void test_outlasting_calls(void **state)
+{
+	struct vprof_plan *plan = plan_2();
+	struct hand_trace h;
+	struct vprof_results *r;
+	const struct vprof_node *f2, *f4;
+
+	(void)state;
+	for (size_t i = 0; i < plan->n_probes; i++)
+		plan->probes[i].is_changed = 0;
+	r = old_and_new(&h, plan, 1);
+	assert_int_equal(r->n_complete, N_REQUESTS);
+	f2 = hand_node(r, "f2", VPROF_NONE);
+	assert_non_null(f2);
+	assert_null(hand_node(r, "f4", VPROF_NONE));
+	assert_int_equal(f2->n_intervals, N_REQUESTS);
+	assert_true(f2->share > 0.95);
+	vprof_results_free(r);
+	hand_release(&h);
+
+	r = old_and_new(&h, plan, 0); /* which f4 is on whom is known */
+	f4 = hand_node(r, "f4", VPROF_NONE);
+	assert_non_null(f4);
+	assert_int_equal(f4->n_intervals, N_REQUESTS / 2);
+	vprof_results_free(r);
+	hand_release(&h);
+	vprof_plan_free(plan);
+}
+
 /* Any number in any place, records in any order, the last one cut: nothing is counted twice, and nothing crashes. */
 static void test_damaged_records(void **state)
 {
@@ -316,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_changes),
 		cmocka_unit_test(test_process_of_its_own),
+		cmocka_unit_test(test_outlasting_calls),
 		cmocka_unit_test(test_damaged_records),
 	};
 

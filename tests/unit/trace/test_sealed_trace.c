@@ -54,6 +54,20 @@ static uint64_t calls_so_far(const char *dir, int *is_cut)
 	return n;
 }
 
+/* Of the clocks by which a trace's begin is told. */
+static uint64_t realtime_offset(const char *dir)
+{
+	struct vprof_error err = { "" };
+	struct vprof_trace *t;
+	uint64_t ns;
+
+	if (vprof_trace_open(&t, dir, &err))
+		fail_msg("%s", err.message);
+	ns = t->header.start_realtime_ns - t->header.start_ns;
+	vprof_trace_free(t);
+	return ns;
+}
+
 static struct vp_shm *start_live(void)
 {
 	struct vprof_collector_options o = {
@@ -123,6 +137,8 @@ static void sealed_trace_stays_as_it_is(void **state)
 		disk_is_full = 0;
 		calls_so_far(last, &is_cut);
 		assert_int_equal(is_cut, 0);
+		assert_int_equal(realtime_offset(next), realtime_offset(folder));
+		assert_int_equal(realtime_offset(last), realtime_offset(folder));
 	}
 	compress = VPROF_COMPRESS_AUTO;
 	vprof_text_release(&before);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/source/outlasting.h"
+
+#include "analysis/timeline/calls.h"
+#include "common/search.h"
+
+#define CALLS_BYTES ((size_t)4 << 20) /* kept of calls that were read again */
+#define TURNS_MAX 64
+
+typedef VPROF_ARRAY(uint32_t) u32_array;
+
+/* Calls of one thread that are open when turn `i` begins: their codes, twice each, plus 1 for those that last through
+ * the turn before or this one. */
+static int add_open(u32_array *seen, struct vprof_calls *calls, const struct vprof_timeline *timeline, uint32_t thread,
+		    const struct vprof_plan_turn *turns, size_t i)
+{
+	const struct vprof_thread_timeline *line = &timeline->threads[thread];
+	const struct vprof_call *v;
+	size_t n;
+
+	if (line->t_first > turns[i].t0 || line->t_last < turns[i].t0)
+		return 0;
+	if (vprof_calls_open(calls, thread, &line->calls, turns[i].t0, &v, &n))
+		return VPROF_ERR_NOMEM;
+	for (size_t k = 0; k < n; k++) {
+		uint32_t *slot = VPROF_PUSH(seen);
+
+		if (!slot)
+			return VPROF_ERR_NOMEM;
+		*slot = (uint32_t)v[k].code << 1 | (v[k].t0 <= turns[i - 1].t0 || v[k].t1 >= turns[i + 1].t1);
+	}
+	return 0;
+}
+
+/* Codes of which more than a half of `seen` outlast their turns. */
+static int take_most(struct vprof_timeline *timeline, u32_array *seen)
+{
+	qsort(seen->v, seen->n, sizeof *seen->v, vprof_compare_u32);
+	for (size_t i = 0, end; i < seen->n; i = end) {
+		size_t n = 0;
+		uint32_t *slot;
+
+		for (end = i; end < seen->n && seen->v[end] >> 1 == seen->v[i] >> 1; end++)
+			n += seen->v[end] & 1;
+		if (2 * n <= end - i)
+			continue;
+		slot = VPROF_PUSH(&timeline->outlasting);
+		if (!slot)
+			return VPROF_ERR_NOMEM;
+		*slot = seen->v[i] >> 1;
+	}
+	return 0;
+}
+
+int vprof_outlasting_find(struct vprof_timeline *timeline, const struct vprof_plan_list *plans)
+{
+	size_t n = plans->turns.n < 3 ? 0 : plans->turns.n - 2, n_looked_at = n < TURNS_MAX ? n : TURNS_MAX;
+	struct vprof_calls *calls;
+	u32_array seen = { 0 };
+	int ret = 0;
+
+	if (!n)
+		return 0;
+	calls = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
+	if (!calls)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t thread = 0; thread < timeline->n_threads; thread++)
+		for (size_t k = 0; k < n_looked_at && !ret; k++)
+			ret = add_open(&seen, calls, timeline, thread, plans->turns.v, 1 + k * n / n_looked_at);
+	if (!ret && seen.n)
+		ret = take_most(timeline, &seen);
+	vprof_calls_free(calls);
+	VPROF_ARRAY_RELEASE(&seen);
+	return ret;
+}
