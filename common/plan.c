@@ -174,6 +174,32 @@ int vprof_plan_add_closed(struct vprof_plan *plan, const struct vprof_closed *cl
 	return VPROF_OK;
 }
 
+static int hosts_to_json(cJSON *o, const struct vprof_probe *p)
+{
+	cJSON *hosts = cJSON_AddArrayToObject(o, "hosts");
+	int is_whole = hosts != NULL;
+
+	for (size_t i = 0; i < VPROF_HOSTS_MAX && p->hosts[i] && is_whole; i++) {
+		cJSON *code = cJSON_CreateNumber(p->hosts[i]);
+
+		is_whole = code && cJSON_AddItemToArray(hosts, code);
+	}
+	return is_whole;
+}
+
+static void hosts_from_json(struct vprof_probe *p, const cJSON *o)
+{
+	const cJSON *code;
+	size_t n = 0;
+
+	cJSON_ArrayForEach(code, cJSON_GetObjectItemCaseSensitive(o, "hosts"))
+	{
+		if (n < VPROF_HOSTS_MAX && cJSON_IsNumber(code) && code->valuedouble > 0 &&
+		    code->valuedouble < UINT32_MAX)
+			p->hosts[n++] = (uint32_t)code->valuedouble;
+	}
+}
+
 static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -188,7 +214,7 @@ static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 	       cJSON_AddNumberToObject(o, "context", p->context) && cJSON_AddBoolToObject(o, "root", p->is_root) &&
 	       cJSON_AddBoolToObject(o, "broken_down", p->broken_down) &&
 	       (!p->every_call || cJSON_AddBoolToObject(o, "every_call", 1)) &&
-	       (!p->is_changed || cJSON_AddBoolToObject(o, "changed", 1)) &&
+	       (!p->is_changed || cJSON_AddBoolToObject(o, "changed", 1)) && (!*p->hosts || hosts_to_json(o, p)) &&
 	       cJSON_AddNumberToObject(o, "height", p->height) &&
 	       cJSON_AddNumberToObject(o, "children", p->n_children) && cJSON_AddStringToObject(o, "name", p->name) &&
 	       cJSON_AddStringToObject(o, "display", p->display) && cJSON_AddStringToObject(o, "file", p->file) &&
@@ -332,6 +358,7 @@ static const char *probe_from_json(const cJSON *o, struct vprof_probe *p)
 	p->broken_down = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "broken_down"));
 	p->every_call = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "every_call"));
 	p->is_changed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "changed"));
+	hosts_from_json(p, o);
 	return NULL;
 }
 

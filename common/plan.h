@@ -24,6 +24,7 @@
 #define VPROF_CONTEXT_LEAF 1
 #define VPROF_CONTEXT_FIRST 2
 #define VPROF_MASK_ANY UINT64_MAX
+#define VPROF_HOSTS_MAX 8
 
 enum vprof_probe_kind {
 	VPROF_PROBE_FUNCTION, /* prologue and epilogue of a project function */
@@ -49,6 +50,9 @@ struct vprof_probe {
 	int line;	     /* of the definition or call */
 	const char *caller;  /* sites: the function that contains the call, else "" */
 	int caller_line;
+	/* of a live session: codes of functions in whose code it lies, too, so that it is recorded only within calls of
+	   them that began when it was open (cli/live/live_hosts.h); 0: no more */
+	uint32_t hosts[VPROF_HOSTS_MAX];
 };
 
 /* A function measured at one of its calls instead of in its body (instrumenter/plan/plan_at_calls.c). */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "common/array.h"
+#include "common/search.h"
 #include "trace/clock.h"
 #include "trace/shm.h"
 
@@ -313,6 +314,19 @@ static int turn(struct vprof_live *live, uint64_t now_ns, struct vprof_error *er
 	return rc;
 }
 
+/* While nothing is open: a thread that asks meanwhile, in a call that began before, may find none. */
+static void tell_every_call(struct vprof_live *live, const struct vprof_plan *plan)
+{
+	uint32_t codes[VP_EVERY_CALL_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n_probes && n < VP_EVERY_CALL_MAX; i++)
+		if (plan->probes[i].every_call)
+			codes[n++] = plan->probes[i].code;
+	qsort(codes, n, sizeof *codes, vprof_compare_u32);
+	vprof_collector_every_call(live->collector, codes, n);
+}
+
 int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, const char *trace_dir, size_t *n_missing,
 		     struct vprof_error *err)
 {
@@ -336,7 +350,10 @@ int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, con
 	rc = look_for_processes(live, vprof_clock_monotonic_ns() + LOOK_EVERY_NS, err);
 	if (!rc)
 		rc = change(live, NULL, NULL, err);
-	return rc ? rc : turn(live, vprof_clock_monotonic_ns(), err);
+	if (rc)
+		return rc;
+	tell_every_call(live, plan);
+	return turn(live, vprof_clock_monotonic_ns(), err);
 }
 
 int vprof_live_step(struct vprof_live *live, struct vprof_error *err)

@@ -122,14 +122,16 @@ static void count_write(struct rt_thread *th, struct vp_hot *hot, uint32_t n)
 static bool is_never_sampled(uint32_t code)
 {
 	const struct vp_shm *shm = rt_process.shm;
-	uint32_t low = 0, high = shm->n_every_call < VP_EVERY_CALL_MAX ? shm->n_every_call : VP_EVERY_CALL_MAX;
+	uint32_t n = atomic_load_explicit(&shm->n_every_call, memory_order_acquire);
+	uint32_t low = 0, high = n < VP_EVERY_CALL_MAX ? n : VP_EVERY_CALL_MAX;
 
 	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2,
+			 there = atomic_load_explicit(&shm->every_call[middle], memory_order_relaxed);
 
-		if (shm->every_call[middle] == code)
+		if (there == code)
 			return true;
-		if (shm->every_call[middle] < code)
+		if (there < code)
 			low = middle + 1;
 		else
 			high = middle;
@@ -139,7 +141,7 @@ static bool is_never_sampled(uint32_t code)
 
 static uint64_t decide(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
 {
-	uint32_t n_skipped = hot->gap ? (uint32_t)hot->gap - 1 : 0, n_before;
+	uint32_t n_skipped = hot->gap ? (uint32_t)hot->gap - 1 : 0, n_before, code = (uint32_t)hot->key & VP_CODE_MASK;
 	bool is_hot;
 
 	switch ((enum stage)hot->stage) {
@@ -152,12 +154,13 @@ static uint64_t decide(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
 	case BEFORE_END:
 		n_before = hot->size;
 		hot->pending += (unsigned short)n_skipped;
-		is_hot = now - hot->since < 2 * th->hot_ticks * n_before;
+		/* in a live session it may be told so between two blocks */
+		is_hot = now - hot->since < 2 * th->hot_ticks * n_before && !is_never_sampled(code);
 		break;
 	default:
 		n_before = (uint32_t)th->probe.hot_after;
 		is_hot = n_before < INT_MAX && now - hot->since < th->hot_ticks * n_before;
-		if (is_hot && is_never_sampled((uint32_t)hot->key & VP_CODE_MASK)) {
+		if (is_hot && is_never_sampled(code)) {
 			hot->left = INT_MAX;
 			return 0;
 		}

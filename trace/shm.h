@@ -42,8 +42,8 @@ struct vp_shm {
 	uint32_t collector_pid;
 	_Atomic uint32_t next_thread_seq, next_process_seq; /* start at 1 */
 	uint32_t sample_after; /* calls of a function in one stretch of work before they are sampled; 0: never */
-	uint32_t n_every_call; /* codes that are never sampled, in ascending order */
-	uint32_t every_call[VP_EVERY_CALL_MAX];
+	/* codes that are never sampled, in ascending order; none while they are changed */
+	_Atomic uint32_t n_every_call, every_call[VP_EVERY_CALL_MAX];
 	/* What is read for each record, in one cache line, to which hardly anybody writes. */
 	_Alignas(64) _Atomic uint32_t stopped; /* 1: record nothing any more */
 	/* A robust futex of the collector's thread: its thread id, in which the kernel sets VP_OWNER_DIED when the

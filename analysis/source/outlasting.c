@@ -6,33 +6,33 @@
 
 #define CALLS_BYTES ((size_t)4 << 20) /* kept of calls that were read again */
 #define TURNS_MAX 64
+#define LONG_SHARE 4 /* of a turn: what lasts as long is long */
 
 typedef VPROF_ARRAY(uint32_t) u32_array;
 
-/* Calls of one thread that are open when turn `i` begins: their codes, twice each, plus 1 for those that last through
- * the turn before or this one. */
+/* Calls of one thread that are open when a turn begins: their codes, twice each, plus 1 for those that last long. */
 static int add_open(u32_array *seen, struct vprof_calls *calls, const struct vprof_timeline *timeline, uint32_t thread,
-		    const struct vprof_plan_turn *turns, size_t i)
+		    uint64_t t)
 {
 	const struct vprof_thread_timeline *line = &timeline->threads[thread];
 	const struct vprof_call *v;
 	size_t n;
 
-	if (line->t_first > turns[i].t0 || line->t_last < turns[i].t0)
+	if (line->t_first > t || line->t_last < t)
 		return 0;
-	if (vprof_calls_open(calls, thread, &line->calls, turns[i].t0, &v, &n))
+	if (vprof_calls_open(calls, thread, &line->calls, t, &v, &n))
 		return VPROF_ERR_NOMEM;
 	for (size_t k = 0; k < n; k++) {
 		uint32_t *slot = VPROF_PUSH(seen);
 
 		if (!slot)
 			return VPROF_ERR_NOMEM;
-		*slot = (uint32_t)v[k].code << 1 | (v[k].t0 <= turns[i - 1].t0 || v[k].t1 >= turns[i + 1].t1);
+		*slot = (uint32_t)v[k].code << 1 | (v[k].t1 - v[k].t0 >= timeline->outlasting_ticks);
 	}
 	return 0;
 }
 
-/* Codes of which more than a half of `seen` outlast their turns. */
+/* Codes of which more than a half of `seen` last long. */
 static int take_most(struct vprof_timeline *timeline, u32_array *seen)
 {
 	qsort(seen->v, seen->n, sizeof *seen->v, vprof_compare_u32);
@@ -54,19 +54,21 @@ static int take_most(struct vprof_timeline *timeline, u32_array *seen)
 
 int vprof_outlasting_find(struct vprof_timeline *timeline, const struct vprof_plan_list *plans)
 {
-	size_t n = plans->turns.n < 3 ? 0 : plans->turns.n - 2, n_looked_at = n < TURNS_MAX ? n : TURNS_MAX;
+	const struct vprof_plan_turn *turns = plans->turns.v;
+	size_t n = plans->turns.n < 2 ? 0 : plans->turns.n - 1, n_looked_at = n < TURNS_MAX ? n : TURNS_MAX;
 	struct vprof_calls *calls;
 	u32_array seen = { 0 };
 	int ret = 0;
 
 	if (!n)
 		return 0;
+	timeline->outlasting_ticks = (turns[n].t0 - turns[0].t0) / n / LONG_SHARE;
 	calls = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
 	if (!calls)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t thread = 0; thread < timeline->n_threads; thread++)
 		for (size_t k = 0; k < n_looked_at && !ret; k++)
-			ret = add_open(&seen, calls, timeline, thread, plans->turns.v, 1 + k * n / n_looked_at);
+			ret = add_open(&seen, calls, timeline, thread, turns[1 + k * n / n_looked_at].t0);
 	if (!ret && seen.n)
 		ret = take_most(timeline, &seen);
 	vprof_calls_free(calls);

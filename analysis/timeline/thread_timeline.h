@@ -197,8 +197,10 @@ struct vprof_timeline {
 	const char **names; /* of waits: VP_CALL names first, then kinds, then annotated functions */
 	size_t n_names;
 	VPROF_ARRAY(struct vprof_module) modules;
-	/* codes, rising, of a live session's functions whose calls outlast its turns: analysis/source/outlasting.h */
+	/* of a live session: codes, rising, of functions whose calls last about as long as its turns or longer, and
+	   what is about as long (analysis/source/outlasting.h) */
 	VPROF_ARRAY(uint32_t) outlasting;
+	uint64_t outlasting_ticks;
 	VPROF_ARRAY(struct vprof_lock_holder)
 	lock_holders; /* by object, then time (analysis/timeline/edges/lock_holders.h) */
 	VPROF_ARRAY(struct vprof_lock_history) locks;

@@ -52,6 +52,7 @@ void vprof_tree_part_free(struct vprof_tree_part *p)
 	VPROF_ARRAY_RELEASE(&p->stack);
 	VPROF_ARRAY_RELEASE(&p->piece_node);
 	VPROF_ARRAY_RELEASE(&p->call_node);
+	VPROF_ARRAY_RELEASE(&p->call_host);
 	vprof_noise_free(p->noise);
 	vprof_undivided_free(p->undivided);
 	vprof_calls_free(p->calls);
@@ -298,13 +299,32 @@ static int store(struct vprof_tree_part *p)
 	return vprof_noise_store(p->noise, parent_of, p);
 }
 
+static int is_outlasting(const struct vprof_timeline *timeline, uint32_t code)
+{
+	size_t at = VPROF_BISECT(timeline->outlasting.n, i, timeline->outlasting.v[i] < code);
+
+	return at < timeline->outlasting.n && timeline->outlasting.v[at] == code;
+}
+
+uint32_t vprof_tree_part_host(const struct vprof_tree_part *p, uint32_t code, uint64_t t0, uint64_t t1, uint32_t outer)
+{
+	const struct vprof_timeline *timeline = p->source->timeline;
+	const struct vprof_probe *probe;
+
+	if (!timeline->outlasting.n)
+		return 0;
+	if (t1 - t0 >= timeline->outlasting_ticks && is_outlasting(timeline, code))
+		return code;
+	probe = outer ? vprof_plan_probe(p->tree->plan, code) : NULL;
+	for (size_t i = 0; probe && i < VPROF_HOSTS_MAX && probe->hosts[i]; i++)
+		if (probe->hosts[i] == outer)
+			return outer;
+	return 0;
+}
+
 int vprof_tree_part_add(struct vprof_tree_part *p, const struct vprof_piece *pieces, size_t n_pieces)
 {
 	p->piece_node.n = 0;
-	p->interval_begin = UINT64_MAX;
-	for (size_t i = 0; i < n_pieces; i++)
-		if (pieces[i].parent == VPROF_NONE && pieces[i].from < p->interval_begin)
-			p->interval_begin = pieces[i].from;
 	if (VPROF_ROOM(&p->piece_node, n_pieces) || vprof_tree_part_spend(p, 0, 0))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n_pieces; i++)

@@ -22,6 +22,7 @@ enum vprof_node_class {
 
 struct vprof_tree_frame {
 	uint32_t call, node;
+	uint32_t host; /* vprof_tree_part_host() */
 	/* calls for which this one stands, or one around it: there are no chosen calls in chosen ones */
 	uint32_t weight;
 	const struct vprof_sampled *sampled; /* NULL: it stands for no other */
@@ -64,8 +65,8 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint32_t) call_node; /* of the calls of a stretch */
 	const struct vprof_call *window; /* calls around the piece at hand, in preorder */
 	size_t n_window;
-	uint64_t interval_begin; /* of the interval being added */
-	size_t *off_cpu_hint;	 /* [n_threads] */
+	VPROF_ARRAY(uint32_t) call_host; /* of the calls of a stretch */
+	size_t *off_cpu_hint;		 /* [n_threads] */
 	struct vprof_calls *calls;
 };
 
@@ -91,18 +92,10 @@ static inline int vprof_tree_has_key(const struct vprof_tree_node *n, uint32_t p
 uint32_t vprof_tree_part_child(struct vprof_tree_part *part, uint32_t parent, uint8_t class, uint32_t key,
 			       uint32_t level);
 
-/* Does a call that began at t0, in a piece of what others did, count to its caller (vprof_timeline.outlasting)? */
-static inline int vprof_tree_part_passes(const struct vprof_tree_part *part, const struct vprof_piece *piece,
-					 uint32_t code, uint64_t t0)
-{
-	const struct vprof_timeline *timeline = part->source->timeline;
-	size_t at;
-
-	if (!timeline->outlasting.n || piece->parent == VPROF_NONE || t0 >= part->interval_begin)
-		return 0;
-	at = VPROF_BISECT(timeline->outlasting.n, i, timeline->outlasting.v[i] < code);
-	return at < timeline->outlasting.n && timeline->outlasting.v[at] == code;
-}
+/* The outlasting function for whose sake a call from t0 to t1 counts to its caller, which does so for that of `outer`
+ * (0: it does not); 0: it has a node of its own (analysis/source/outlasting.h). */
+uint32_t vprof_tree_part_host(const struct vprof_tree_part *part, uint32_t code, uint64_t t0, uint64_t t1,
+			      uint32_t outer);
 
 /* Adds one interval. OK or NOMEM. */
 int vprof_tree_part_add(struct vprof_tree_part *part, const struct vprof_piece *pieces, size_t n_pieces);

@@ -97,8 +97,10 @@ static int count_call(struct vprof_tree_part *p, uint32_t thread, size_t at, uin
 	const struct vprof_sampled *s = call->is_sampled ? vprof_thread_timeline_sampled(thr, call) : NULL;
 	struct vprof_tree_node *n = &p->nodes.v[f->node];
 
-	n->n_calls += (s ? s->represented : 1u) * (uint64_t)outer;
-	n->n_timed += !s || s->weight;
+	if (!f->host) {
+		n->n_calls += (s ? s->represented : 1u) * (uint64_t)outer;
+		n->n_timed += !s || s->weight;
+	}
 	if (!vprof_tree_cost_is_known(p->source))
 		return 0;
 	return add_cost(p, thread, at, base, outer, s && s->represented ? s->represented - 1 : 0);
@@ -142,8 +144,11 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 	for (size_t i = 0; i < p->stack.n; i++) {
 		struct vprof_tree_frame *f = &p->stack.v[i];
 
-		if (!vprof_tree_part_passes(p, piece, p->window[f->call].code, p->window[f->call].t0))
-			node = vprof_tree_part_child(p, node, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
+		const struct vprof_call *c = &p->window[f->call];
+
+		f->host = vprof_tree_part_host(p, c->code, c->t0, c->t1, i ? p->stack.v[i - 1].host : 0);
+		if (!f->host)
+			node = vprof_tree_part_child(p, node, VPROF_CLASS_FRAME, c->code, piece->depth);
 		f->node = node;
 		if (node == VPROF_NONE)
 			return VPROF_NONE;
@@ -160,16 +165,18 @@ static int push_frame(struct vprof_tree_part *p, const struct vprof_piece *piece
 {
 	uint32_t parent = top ? top->node : base;
 	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
-	uint32_t outer = top ? top->weight : 1;
+	const struct vprof_call *c = &p->window[call];
+	uint32_t outer = top ? top->weight : 1, host = top ? top->host : 0;
 	struct vprof_tree_frame *f = VPROF_PUSH(&p->stack);
 
 	if (!f)
 		return VPROF_ERR_NOMEM;
 	f->call = (uint32_t)call;
-	f->node = vprof_tree_part_child(p, parent, VPROF_CLASS_FRAME, p->window[call].code, piece->depth);
+	f->host = vprof_tree_part_host(p, c->code, c->t0, c->t1, host);
+	f->node = f->host ? parent : vprof_tree_part_child(p, parent, VPROF_CLASS_FRAME, c->code, piece->depth);
 	if (f->node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	weigh(p, f, thr, outer, p->window[call].t0);
+	weigh(p, f, thr, outer, c->t0);
 	return count_call(p, piece->thread, p->stack.n - 1, base, outer);
 }
 
@@ -384,7 +391,8 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 		       uint32_t base)
 {
 	const struct vprof_call_cost cost = p->source->cost;
-	uint32_t *node = p->call_node.v;
+	const int has_hosts = p->source->timeline->outlasting.n > 0;
+	uint32_t *node = p->call_node.v, *host = p->call_host.v;
 
 	for (size_t i = s->n_kept; i < s->n; i++) {
 		const struct vprof_stretch_call *c = &s->v[i];
@@ -393,9 +401,14 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 		struct vprof_tree_hot *hot = p->hot.v;
 		int64_t ticks = (int64_t)(c->high - c->low);
 
-		if (vprof_tree_part_passes(p, piece, c->code, c->t0)) {
-			node[i] = above;
-			continue;
+		if (has_hosts) {
+			host[i] = vprof_tree_part_host(p, c->code, c->t0, c->t1,
+						       c->parent == VPROF_NONE ? 0 : host[c->parent]);
+			if (host[i]) {
+				node[i] = above;
+				hot[above].cost += c->t0 >= s->from ? cost.inside + cost.outside : 0;
+				continue;
+			}
 		}
 		n = hot[above].memo_child;
 		if (hot[above].memo_key != key) {
@@ -430,10 +443,12 @@ static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *pi
 		return VPROF_ERR_NOMEM;
 	vprof_stretch_begin(&s, p->calls, piece->thread, &p->source->timeline->threads[piece->thread].calls, from, to);
 	while ((ret = vprof_stretch_next(&s)) > 0) {
-		if (VPROF_ROOM(&p->call_node, s.n))
+		if (VPROF_ROOM(&p->call_node, s.n) || VPROF_ROOM(&p->call_host, s.n))
 			return VPROF_ERR_NOMEM;
-		for (size_t i = 0; i < s.n_kept; i++)
+		for (size_t i = 0; i < s.n_kept; i++) {
 			p->call_node.v[i] = p->call_node.v[s.kept[i]];
+			p->call_host.v[i] = p->call_host.v[s.kept[i]];
+		}
 		if (spend_calls(p, &s, piece, base))
 			return VPROF_ERR_NOMEM;
 	}
@@ -466,6 +481,7 @@ int vprof_tree_part_run(struct vprof_tree_part *p, const struct vprof_piece *pie
 uint32_t vprof_tree_part_frames(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
 	const struct vprof_call_index *index = &p->source->timeline->threads[piece->thread].calls;
+	uint32_t host = 0;
 	size_t next;
 
 	if (vprof_calls_open(p->calls, piece->thread, index, piece->from, &p->window, &p->n_window))
@@ -477,16 +493,17 @@ uint32_t vprof_tree_part_frames(struct vprof_tree_part *p, const struct vprof_pi
 		return open_frames(p, piece, base, &next);
 	}
 	for (size_t i = p->n_window; i-- > 0;) {
+		const struct vprof_call *c = &p->window[i];
 		uint32_t above = base;
 
-		if (vprof_tree_part_passes(p, piece, p->window[i].code, p->window[i].t0))
-			continue;
-		base = vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[i].code, piece->depth);
+		host = vprof_tree_part_host(p, c->code, c->t0, c->t1, host);
+		if (!host)
+			base = vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, c->code, piece->depth);
 		if (base == VPROF_NONE)
 			return base;
-		if (p->window[i].t0 != piece->from)
+		if (c->t0 != piece->from)
 			continue;
-		p->hot.v[base].n_begun++;
+		p->hot.v[base].n_begun += !host;
 		if (!vprof_tree_cost_is_known(p->source))
 			continue;
 		if (spend(p, base, 0))

@@ -26,6 +26,7 @@
 #include "cli/drilldown/live_requests.h"
 #include "cli/live/live_channel.h"
 #include "cli/live/live_contexts.h"
+#include "cli/live/live_hosts.h"
 #include "cli/live/live_run.h"
 #include "cli/live/live_status.h"
 #include "cli/live/resident_probes.h"
@@ -307,7 +308,8 @@ static int prepare(struct vprof_live_rounds *r, const struct vprof_workspace *w,
 		return rc;
 	(*plan)->number = ++r->n_plans;
 	open_beneath_roots(*plan);
-	if (vprof_live_contexts_assign(&r->contexts, *plan))
+	if (vprof_live_contexts_assign(&r->contexts, *plan) ||
+	    vprof_live_hosts_mark(*plan, vprof_resident_probes_map(r->probes)))
 		return vprof_error_no_memory(err);
 	return vprof_plan_write(*plan, path, err);
 }

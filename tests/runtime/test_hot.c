@@ -13,6 +13,7 @@
 #define HOT 0x102
 #define ODD 0x103
 #define WORK 0x104
+#define BLOCK_MAX 64 /* calls, of which two are recorded (runtime/hot.c) */
 #define N_STRETCHES 1500
 #define N_CALLS 3000
 #define N_PASSES 200000
@@ -53,6 +54,20 @@ static int target_periodic(int period)
 		calls(N_CALLS + i % 7, period);
 		vprof_end("stretch", i);
 	}
+	return 0;
+}
+
+/* Halfway, every call of hot() is wanted, as when a live session's next round begins. */
+static int target_told(void)
+{
+	struct vp_shm *shm = session_shm(getenv("VPROF_SHM"));
+
+	vprof_begin("stretch", 1);
+	calls(N_CALLS, 3);
+	shm->every_call[0] = HOT;
+	shm->n_every_call = 1;
+	calls(N_CALLS, 3);
+	vprof_end("stretch", 1);
 	return 0;
 }
 
@@ -280,6 +295,28 @@ static void check_threads(void)
 	session_end(&session);
 }
 
+static void count_hot(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	(void)th;
+	(void)n;
+	*(int *)arg += VP_CODE(u->w) == HOT;
+}
+
+/* The block under way ends first. */
+static void check_told(void)
+{
+	struct session session;
+	int n = 0;
+
+	if (session_run(&session, "every", 0, 0)) {
+		n_failed++;
+		return;
+	}
+	session_each(&session, count_hot, &n);
+	CHECK(n >= N_CALLS - BLOCK_MAX, "%d calls recorded", n);
+	session_end(&session);
+}
+
 /* Frames of pass() around each wait and each begin. */
 
 struct frames {
@@ -342,6 +379,8 @@ static int target(const char *mode)
 		return target_periodic(atoi(mode + 1));
 	case 't':
 		return target_threads();
+	case 'e':
+		return target_told();
 	default:
 		return target_passes(mode[0]);
 	}
@@ -356,6 +395,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++)
 		check_periodic(periods[i]);
 	check_threads();
+	check_told();
 	check_passes("wait", N_PASSES / EVERY, N_PASSES / EVERY);
 	check_passes("begin", N_PASSES / EVERY, N_PASSES / EVERY);
 	check_passes("jump", 0, 0);

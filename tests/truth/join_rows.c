@@ -3,9 +3,10 @@
  * programs that ran one after the other wrote of all of theirs (plant.h, plant_rows).
  *
  * INTERVALS.csv is what vprof export csv-intervals writes. An interval is the row with its id of the process that ran
- * when it began. Of a function most of whose calls nobody times (TRUTH_SAMPLED) the account has what all calls took,
- * and allows five hundredths to either side: which calls were timed, this does not know. Figures of other views are
- * left out. Exit status 1: an interval that was counted has no row, or none was counted; 2: a file cannot be read.
+ * when it began, or where ids are used again the row that began then. Of a function most of whose calls nobody times
+ * (TRUTH_SAMPLED) the account has what all calls took, and allows five hundredths to either side: which calls were
+ * timed, this does not know. Figures of other views are left out. Exit status 1: an interval that was counted has no
+ * row, or none was counted; 2: a file cannot be read.
  */
 #include "plant.h"
 
@@ -15,11 +16,12 @@
 
 #define SAMPLED_TOLERANCE 0.05
 #define MAX_COLUMNS 64
+#define CLOCKS_NS 1000000
 
 struct process {
 	struct plant_rows h;
 	struct plant_rows_column *columns;
-	uint64_t *ids;
+	uint64_t (*which)[2]; /* id; begin, Unix ns or 0 */
 	struct plant_time *rows;
 };
 
@@ -46,21 +48,41 @@ static void read_process(struct process *p, const char *path)
 	    p->h.n_columns > MAX_COLUMNS)
 		die(path, "no rows");
 	p->columns = read_items(f, path, p->h.n_columns, sizeof *p->columns);
-	p->ids = read_items(f, path, p->h.n, sizeof *p->ids);
+	p->which = read_items(f, path, p->h.n, sizeof *p->which);
 	p->rows = read_items(f, path, p->h.n * p->h.n_columns, sizeof *p->rows);
 	fclose(f);
+}
+
+/* Its row, or of rows that tell when they began, the nearest to `unix_ns`: the clocks are read a little apart. */
+static const struct plant_time *row_in(const struct process *p, uint64_t unix_ns, uint64_t id)
+{
+	const struct plant_time *nearest = NULL;
+	uint64_t best = CLOCKS_NS;
+
+	for (size_t k = 0; k < p->h.n; k++) {
+		uint64_t began = p->which[k][1], off = began > unix_ns ? began - unix_ns : unix_ns - began;
+		const struct plant_time *row = &p->rows[k * p->h.n_columns];
+
+		if (!began && p->which[k][0] == id)
+			return row;
+		if (began && off < best) {
+			best = off;
+			nearest = row;
+		}
+	}
+	return nearest;
 }
 
 static const struct plant_time *row_of(const struct process *processes, int n, uint64_t unix_ns, uint64_t id)
 {
 	for (int i = 0; i < n; i++) {
 		const struct process *p = &processes[i];
+		const struct plant_time *row = NULL;
 
-		if (unix_ns < p->h.begin_unix_ns || unix_ns > p->h.end_unix_ns)
-			continue;
-		for (size_t k = 0; k < p->h.n; k++)
-			if (p->ids[k] == id)
-				return &p->rows[k * p->h.n_columns];
+		if (unix_ns >= p->h.begin_unix_ns && unix_ns <= p->h.end_unix_ns)
+			row = row_in(p, unix_ns, id);
+		if (row)
+			return row;
 	}
 	return NULL;
 }

@@ -199,7 +199,8 @@ void truth_open(struct truth *t, int n_columns, const struct truth_column *colum
 {
 	*t = (struct truth){ .n_columns = n_columns, .columns = columns, .capacity = capacity };
 	t->rows = calloc(capacity, sizeof *t->rows * (size_t)n_columns);
-	if (!t->rows) {
+	t->begins = calloc(capacity, sizeof *t->begins);
+	if (!t->rows || !t->begins) {
 		perror("truth_open");
 		exit(1);
 	}
@@ -235,6 +236,13 @@ void truth_add(struct truth *t, const struct plant_time *row)
 		return;
 	memcpy(time_of(t, t->n, 0), row, sizeof *row * (size_t)t->n_columns);
 	add_parts(t, t->n++);
+}
+
+void truth_add_from(struct truth *t, const struct plant_time *row, uint64_t begin)
+{
+	if (t->n < t->capacity)
+		t->begins[t->n] = begin;
+	truth_add(t, row);
 }
 
 static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)

@@ -18,7 +18,11 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define NOINLINE __attribute__((noinline, noclone)) /* nor made another function of */
+#else
 #define NOINLINE __attribute__((noinline))
+#endif
 
 /* Built with PLANT_DRIVEN, a program takes exactly the times that it draws, whatever the machine does: its clock stands
  * still but where it spins or waits, and vprof reads the same clock (driven_clock.c). One thread, or several that share
@@ -167,9 +171,11 @@ struct truth {
 	const struct truth_column *columns; /* [n_columns] */
 	size_t n, capacity;
 	struct plant_time *rows; /* [capacity * n_columns], row-major */
-	/* of the interval in `row`, as vprof knows it; NULL: row + 1 */
+	/* of the interval in `row`, as vprof knows it; NULL: row + 1. Where several rows have one id: when they began,
+	   ticks, which is 0 in others */
 	uint64_t (*id_of)(const struct truth *t, size_t row);
-	double cpu_ns; /* of all requests; 0: nobody measured it */
+	uint64_t *begins; /* [capacity] */
+	double cpu_ns;	  /* of all requests; 0: nobody measured it */
 	double sampled_low, sampled_high;
 	double own_low, own_high;	    /* likewise, without the time in which the function was preempted */
 	double constant_low, constant_high; /* likewise, of what would go if the function always took its mean */
@@ -180,6 +186,7 @@ struct truth {
 
 void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);
 void truth_add(struct truth *t, const struct plant_time *row);
+void truth_add_from(struct truth *t, const struct plant_time *row, uint64_t begin); /* ticks */
 
 /* A figure of results.json: lists[list] has an item of this name whose `key`, divided by `of`, is `share`; without a
  * list it is a figure of the whole run. */
@@ -220,9 +227,10 @@ double truth_between(const struct truth *t, int column, const uint32_t *kind, ui
  * TRUTH_ROWS names; returns main's exit status. Frees the rows. */
 int truth_write(struct truth *t, const struct truth_answer *answer);
 
-/* A file of rows: a plant_rows, n_columns plant_rows_column, n ids of intervals (uint64_t), and n * n_columns
- * plant_time, row by row. From these of all processes that ran meanwhile join_rows makes the account of those requests
- * that a live session counted. It is read where it was written, by the same build. */
+/* A file of rows: a plant_rows, n_columns plant_rows_column, for each row the id and the begin
+ * (uint64_t, Unix ns or 0) of its interval, and n * n_columns plant_time, row by row. From these of all processes that
+ * ran meanwhile join_rows makes the account of those requests that a live session counted. It is read where it was
+ * written, by the same build. */
 #define PLANT_ROWS_MAGIC 0x73776f72u /* "rows" */
 struct plant_rows {
 	uint32_t magic, n_columns;

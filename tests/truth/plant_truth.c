@@ -540,6 +540,7 @@ static int write_rows(const struct truth *t, const struct truth_answer *answer, 
 				.ticks_per_ns = plant_ticks_per_ns,
 				.begin_unix_ns = plant_start_unix_ns,
 				.has_untimed = answer->has_untimed };
+	uint64_t now_ticks = PLANT_NOW();
 	struct timespec now;
 	char path[4096];
 	FILE *f;
@@ -562,9 +563,10 @@ static int write_rows(const struct truth *t, const struct truth_answer *answer, 
 		fwrite(&column, sizeof column, 1, f);
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		uint64_t id = t->id_of ? t->id_of(t, i) : i + 1;
+		uint64_t ago = (uint64_t)((double)(now_ticks - t->begins[i]) / plant_ticks_per_ns);
+		uint64_t which[2] = { t->id_of ? t->id_of(t, i) : i + 1, t->begins[i] ? h.end_unix_ns - ago : 0 };
 
-		fwrite(&id, sizeof id, 1, f);
+		fwrite(which, sizeof which, 1, f);
 	}
 	fwrite(t->rows, sizeof *t->rows, t->n * (size_t)t->n_columns, f);
 	if (ferror(f)) {
@@ -610,6 +612,8 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 	}
 	fputs("]}\n", f);
 	free(t->rows);
+	free(t->begins);
 	t->rows = NULL;
+	t->begins = NULL;
 	return fclose(f) ? 1 : 0;
 }

@@ -7,6 +7,7 @@
  *   offsets of the shared memory are the collector's own copies.
  */
 #include "trace/collector/collector_inside.h"
+#include "trace/collector/collector_live.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -285,9 +286,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 		goto out;
 	c->shm.shm->clock = c->file.clock.kind;
 	c->shm.shm->sample_after = o->sample_after;
-	c->shm.shm->n_every_call = o->n_every_call < VP_EVERY_CALL_MAX ? (uint32_t)o->n_every_call : VP_EVERY_CALL_MAX;
-	for (uint32_t i = 0; i < c->shm.shm->n_every_call; i++)
-		c->shm.shm->every_call[i] = o->every_call[i];
+	vprof_collector_every_call(c, o->every_call, o->n_every_call);
 	c->shm.shm->records_hosts = o->records_hosts != 0;
 	c->shm.shm->watches_intervals = o->budget > 0 || o->is_live;
 	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);

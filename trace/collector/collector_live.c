@@ -20,6 +20,17 @@ void vprof_collector_live_release(struct vprof_collector *c)
 	vprof_definitions_free(c->definitions);
 }
 
+void vprof_collector_every_call(struct vprof_collector *c, const uint32_t *codes, size_t n)
+{
+	struct vp_shm *shm = c->shm.shm;
+
+	n = n < VP_EVERY_CALL_MAX ? n : VP_EVERY_CALL_MAX;
+	atomic_store_explicit(&shm->n_every_call, 0, memory_order_release);
+	for (size_t i = 0; i < n; i++)
+		atomic_store_explicit(&shm->every_call[i], codes[i], memory_order_relaxed);
+	atomic_store_explicit(&shm->n_every_call, (uint32_t)n, memory_order_release);
+}
+
 static int is_dead(void *collector, const struct vp_chunk_header *h)
 {
 	return vprof_collector_is_dead(collector, h->pid, h->pid_namespace);

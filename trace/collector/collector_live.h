@@ -27,6 +27,10 @@ void vprof_collector_plan(struct vprof_collector *c, const struct vprof_plan_cha
 /* A WINDOW record: intervals that begin from t on are recorded whole, or may not be. */
 void vprof_collector_window(struct vprof_collector *c, uint64_t t, int is_open);
 
+/* From now on every call of these functions is recorded, and those of others may be sampled. Codes in ascending order;
+ * beyond VP_EVERY_CALL_MAX they are left out. */
+void vprof_collector_every_call(struct vprof_collector *c, const uint32_t *codes, size_t n);
+
 /* The longest of the intervals watched since the last call, finished or not. */
 uint64_t vprof_collector_longest_ns(struct vprof_collector *c);
 

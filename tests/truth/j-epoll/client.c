@@ -25,7 +25,7 @@ void *client_main(void *arg)
 		if (write(conn->client_fd, &byte, 1) != 1 || read(conn->client_fd, &byte, 1) != 1)
 			break;
 		IN_HANDLER(sem_wait(&conn->accounted));
-		truth_add(client->truth, conn->took);
+		truth_add_from(client->truth, conn->took, conn->begin);
 	}
 	close(client->connections[0].client_fd);
 	return NULL;

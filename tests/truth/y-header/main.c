@@ -17,6 +17,17 @@ static const struct truth_column columns[N_FACTORS] = {
 	[OTHERS_SHEETS] = { "press_sheet", QUEUED, TRUTH_PLANTED | TRUTH_BLAME },
 };
 
+static uint64_t trace_of(size_t place)
+{
+	return 0x9e3779b97f4a7c15ULL * (place + 1);
+}
+
+static uint64_t id_of(const struct truth *t, size_t row)
+{
+	(void)t;
+	return trace_of(row);
+}
+
 static void die(const char *what)
 {
 	perror(what);
@@ -66,7 +77,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < o.n; i++) {
 		snprintf(orders[i].message, MESSAGE_MAX,
 			 "POST /%zu HTTP/1.1\r\ntraceparent: 00-%016llx%016llx-00f067aa0ba902b7-01\r\n\r\n", i,
-			 0x4bf92f3577b34da6ULL, 0x9e3779b97f4a7c15ULL * (i + 1));
+			 0x4bf92f3577b34da6ULL, (unsigned long long)trace_of(i));
 		orders[i].ns[PRESS_SHEET] = plant_uniform(&o.random, 100000, 700000);
 	}
 	sheets->capacity = o.n;
@@ -82,6 +93,7 @@ int main(int argc, char **argv)
 	if (waitpid(press, &status, 0) != press || status)
 		return 1;
 	truth_open(&truth, N_FACTORS, columns, o.n);
+	truth.id_of = id_of;
 	for (size_t i = 0; i < o.n; i++)
 		add_order(&truth, &orders[i], sheets);
 	return truth_write(&truth, &answer);

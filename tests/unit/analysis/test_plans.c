@@ -269,9 +269,15 @@ static void test_process_of_its_own(void **state)
 
 #define TURN 10000 /* ticks, of which half are measured */
 
-/* Requests wait for work, f2 within f4, of an old thread, which was in f4 when that was opened, or of a new one. Of the
- * latter f4 is recorded: one call for all of its life, or one for each piece of work, begun before the request. */
-static struct vprof_results *old_and_new(struct hand_trace *h, struct vprof_plan *plan, int is_loop)
+/* Of the new thread f4 is recorded, of the old one f2 alone, or nothing. */
+enum f4 {
+	LOOP,	 /* one call for all of its life */
+	HANDLER, /* one for each piece of work, begun before the request */
+	HOST,	 /* a loop, and f2 lies in its code: the old thread has none */
+};
+
+/* Requests wait for work, f2 within f4, of an old thread, which was in f4 when that was opened, or of a new one. */
+static struct vprof_results *old_and_new(struct hand_trace *h, struct vprof_plan *plan, enum f4 f4)
 {
 	struct hand_thread *requests, *old, *new, *th;
 
@@ -286,12 +292,13 @@ static struct vprof_results *old_and_new(struct hand_trace *h, struct vprof_plan
 		hand_mark(requests, VP_KIND_BEGIN, i, t);
 		hand_wait(requests, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, (uint32_t)i + 1, t + 10, end);
 		hand_mark(requests, VP_KIND_END, i, end + 10);
-		hand_call(worker, F(F2), t - 20, end - 10);
+		if (worker == new || f4 != HOST)
+			hand_call(worker, F(F2), t + 20, end - 10);
 		hand_wake(worker, VP_WAIT_MUTEX, 0, 0x10, (uint32_t)i + 1, (uint32_t)i + 1, end - 5);
-		if (worker == new && !is_loop)
+		if (worker == new && f4 == HANDLER)
 			hand_call(new, F(F4), t - 30, end);
 	}
-	if (is_loop)
+	if (f4 != HANDLER)
 		hand_call(new, F(F4), 10, TURN * (N_REQUESTS / 4));
 	th = hand_thread(h, 1);
 	th->thread_seq = VP_THREAD_PLANS;
@@ -308,7 +315,7 @@ static struct vprof_results *old_and_new(struct hand_trace *h, struct vprof_plan
 	return hand_analyze(h, plan);
 }
 
-/* What is blamed does not depend on the age of who did it. */
+/* What is told of work does not depend on the age of who did it. */
 static void test_outlasting_calls(void **state)
 {
 	struct vprof_plan *plan = plan_2();
@@ -319,7 +326,7 @@ static void test_outlasting_calls(void **state)
 	(void)state;
 	for (size_t i = 0; i < plan->n_probes; i++)
 		plan->probes[i].is_changed = 0;
-	r = old_and_new(&h, plan, 1);
+	r = old_and_new(&h, plan, LOOP);
 	assert_int_equal(r->n_complete, N_REQUESTS);
 	f2 = hand_node(r, "f2", VPROF_NONE);
 	assert_non_null(f2);
@@ -329,10 +336,17 @@ static void test_outlasting_calls(void **state)
 	vprof_results_free(r);
 	hand_release(&h);
 
-	r = old_and_new(&h, plan, 0); /* which f4 is on whom is known */
+	r = old_and_new(&h, plan, HANDLER); /* which f4 is on whom is known */
 	f4 = hand_node(r, "f4", VPROF_NONE);
 	assert_non_null(f4);
 	assert_int_equal(f4->n_intervals, N_REQUESTS / 2);
+	vprof_results_free(r);
+	hand_release(&h);
+
+	plan->probes[1].hosts[0] = F(F4);
+	r = old_and_new(&h, plan, HOST);
+	assert_null(hand_node(r, "f2", VPROF_NONE));
+	assert_null(hand_node(r, "f4", VPROF_NONE));
 	vprof_results_free(r);
 	hand_release(&h);
 	vprof_plan_free(plan);
