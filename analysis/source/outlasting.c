@@ -6,7 +6,6 @@
 
 #define CALLS_BYTES ((size_t)4 << 20) /* kept of calls that were read again */
 #define TURNS_MAX 64
-#define LONG_SHARE 4 /* of a turn: what lasts as long is long */
 
 typedef VPROF_ARRAY(uint32_t) u32_array;
 
@@ -52,6 +51,21 @@ static int take_most(struct vprof_timeline *timeline, u32_array *seen)
 	return 0;
 }
 
+/* Half a turn, and no less than what intervals take: they count only if calls as long are seen whole, so none of theirs
+ * is long. */
+static uint64_t long_ticks(const struct vprof_plan_list *plans)
+{
+	const struct vprof_plan_turn *turns = plans->turns.v;
+	size_t n = plans->turns.n - 1;
+	uint64_t ticks = (turns[n].t0 - turns[0].t0) / n / 2;
+
+	for (size_t i = 0; i <= n; i++)
+		if (turns[i].last_begin && turns[i].last_begin < turns[i].t0 &&
+		    turns[i].t0 - turns[i].last_begin > ticks)
+			ticks = turns[i].t0 - turns[i].last_begin;
+	return ticks;
+}
+
 int vprof_outlasting_find(struct vprof_timeline *timeline, const struct vprof_plan_list *plans)
 {
 	const struct vprof_plan_turn *turns = plans->turns.v;
@@ -62,7 +76,7 @@ int vprof_outlasting_find(struct vprof_timeline *timeline, const struct vprof_pl
 
 	if (!n)
 		return 0;
-	timeline->outlasting_ticks = (turns[n].t0 - turns[0].t0) / n / LONG_SHARE;
+	timeline->outlasting_ticks = long_ticks(plans);
 	calls = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
 	if (!calls)
 		return VPROF_ERR_NOMEM;

@@ -15,8 +15,8 @@
 #include "analysis/timeline/timeline.h"
 
 /* Fills timeline->outlasting and outlasting_ticks: the functions and sites of which most calls, of those that are open
- * when a turn begins, last at least a quarter of what a turn does on average. 64 turns at most are looked at. OK or
- * NOMEM. */
+ * when a turn begins, last at least half of what a turn does on average, and longer than intervals. 64 turns at most
+ * are looked at. OK or NOMEM. */
 int vprof_outlasting_find(struct vprof_timeline *timeline, const struct vprof_plan_list *plans);
 
 #endif

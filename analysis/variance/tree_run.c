@@ -143,7 +143,6 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 	}
 	for (size_t i = 0; i < p->stack.n; i++) {
 		struct vprof_tree_frame *f = &p->stack.v[i];
-
 		const struct vprof_call *c = &p->window[f->call];
 
 		f->host = vprof_tree_part_host(p, c->code, c->t0, c->t1, i ? p->stack.v[i - 1].host : 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* check_truth TRUTH.json RESULTS.json: did vprof find what happened?
+/* check_truth TRUTH.json RESULTS.json [UNTIMED]: did vprof find what happened? UNTIMED: how far figures of functions
+ * may be off of which some calls were not timed, where the account does not know which (a live session's).
  *
  * TRUTH.json is the program's own account of the same run: the share of every function, wait and delay in it, with the
  * least and the largest value that its readings of the clock allow. What vprof found excuses nothing, but where only
@@ -40,6 +41,7 @@
 #define SHOWN 8
 
 static int bad;
+static double untimed_resolution = RESOLUTION; /* of a function of which some calls were not timed */
 
 void complain(const char *fmt, ...)
 {
@@ -281,11 +283,17 @@ static int is_every_call(const cJSON *entry, const cJSON *factor)
 	return is_set(entry, "is_sampled") && number_of(factor, "n_timed") == number_of(factor, "n_calls");
 }
 
+/* How far a figure of this factor may be off beyond what the account allows. */
+static double resolution(const cJSON *factor)
+{
+	return number_of(factor, "n_timed") < number_of(factor, "n_calls") ? untimed_resolution : RESOLUTION;
+}
+
 static void check_share(const cJSON *results, const cJSON *entry)
 {
 	const cJSON *name = cJSON_GetObjectItem(entry, "factor");
 	const cJSON *factor = factor_of(results, entry);
-	double low = number_of(entry, "low"), high = number_of(entry, "high"), found;
+	double low = number_of(entry, "low"), high = number_of(entry, "high"), found, off;
 	double least = fmin(fabs(low), fabs(high));
 
 	if (!factor && is_set(entry, "is_interval")) /* which no function need be */
@@ -300,15 +308,16 @@ static void check_share(const cJSON *results, const cJSON *entry)
 	found = number_of(factor, "share");
 	printf("%-34s true %7.4f (%7.4f .. %7.4f)   found %7.4f\n", title(entry), number_of(entry, "share"), low, high,
 	       found);
-	if (!(found >= low - RESOLUTION && found <= high + RESOLUTION) &&
-	    !is_beneath_others(results, entry, factor, "share", low - RESOLUTION, high + RESOLUTION))
+	off = resolution(factor);
+	if (!(found >= low - off && found <= high + off) &&
+	    !is_beneath_others(results, entry, factor, "share", low - off, high + off))
 		complain("the share of %s is %.4f, but it was between %.4f and %.4f", title(entry), found, low, high);
 }
 
-static void check_constant(const cJSON *entry, const char *what, double low, double high, double found)
+static void check_constant(const cJSON *entry, const char *what, double low, double high, double found, double off)
 {
 	printf("%-34s        (%7.4f .. %7.4f)   found %7.4f   (%s)\n", title(entry), low, high, found, what);
-	if (!(found >= low - RESOLUTION && found <= high + RESOLUTION))
+	if (!(found >= low - off && found <= high + off))
 		complain("%s: %s is %.4f, but it was between %.4f and %.4f", title(entry), what, found, low, high);
 }
 
@@ -347,11 +356,12 @@ static void check_if_constant(const cJSON *truth, const cJSON *results, const cJ
 	if (isnan(found) && is_pair(factor)) /* of those that are not reported it is not computed */
 		return;
 	check_constant(entry, "if constant", number_of(entry, "if_constant_low"), number_of(entry, "if_constant_high"),
-		       found);
+		       found, resolution(factor));
 	if (cJSON_HasObjectItem(entry, "together_low") && number_of(factor, "counterpart") > 0 &&
 	    !counterpart_has_others_beneath(truth, results, entry))
 		check_constant(entry, "if constant, together", number_of(entry, "together_low"),
-			       number_of(entry, "together_high"), number_of(factor, "together_constant"));
+			       number_of(entry, "together_high"), number_of(factor, "together_constant"),
+			       resolution(factor));
 }
 
 /* Of a hot function: without its preempted time, which sampled calls show by chance. */
@@ -374,7 +384,8 @@ static void check_own_share(const cJSON *results, const cJSON *entry)
 static void check_mean(const cJSON *results, const cJSON *entry)
 {
 	const cJSON *factor = factor_of(results, entry);
-	double found = number_of(factor, "mean_ns"), off = MEAN_RESOLUTION * number_of(results, "mean_ns"),
+	double found = number_of(factor, "mean_ns"),
+	       off = MEAN_RESOLUTION / RESOLUTION * resolution(factor) * number_of(results, "mean_ns"),
 	       taken = factor ? fmax(0, number_of(factor, "probe_ns")) : 0;
 	double low = number_of(entry, "mean_low_ns") - taken, high = number_of(entry, "mean_high_ns");
 
@@ -634,8 +645,8 @@ int main(int argc, char **argv)
 {
 	cJSON *truth, *results;
 
-	if (argc != 2 && argc != 3) {
-		fputs("usage: check_truth TRUTH.json [RESULTS.json]\n"
+	if (argc < 2 || argc > 4) {
+		fputs("usage: check_truth TRUTH.json [RESULTS.json [UNTIMED]]\n"
 		      "without results: status 3 if the program's own account proves that others had the CPU\n",
 		      stderr);
 		return 2;
@@ -644,6 +655,7 @@ int main(int argc, char **argv)
 	if (argc == 2)
 		return is_disturbed(truth) ? 3 : 0;
 	results = read_json(argv[2]);
+	untimed_resolution = argc > 3 ? strtod(argv[3], NULL) : RESOLUTION;
 	if (!cJSON_IsArray(cJSON_GetObjectItem(truth, "factors")) ||
 	    !cJSON_IsArray(cJSON_GetObjectItem(results, "factors"))) {
 		fputs("no \"factors\" in the truth or in the results\n", stderr);
