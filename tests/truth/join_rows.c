@@ -4,8 +4,9 @@
  *
  * INTERVALS.csv is what vprof export csv-intervals writes. An interval is the row with its id of the process that ran
  * when it began, or where ids are used again the row that began then. Of a function most of whose calls nobody times
- * (TRUTH_SAMPLED) the account has what all calls took, and allows five hundredths to either side: which calls were
- * timed, this does not know. Figures of other views are left out. Exit status 1: an interval that was counted has no
+ * (TRUTH_SAMPLED) the account has what all calls took: which ones were timed, this does not know (check_truth has to
+ * allow for it). Only of its own time without what was preempted, which the rows do not tell apart, it allows five
+ * hundredths to either side. Figures of other views are left out. Exit status 1: an interval that was counted has no
  * row, or none was counted; 2: a file cannot be read.
  */
 #include "plant.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLED_TOLERANCE 0.05
+#define OWN_TOLERANCE 0.05
 #define MAX_COLUMNS 64
 #define CLOCKS_NS 1000000
 
@@ -143,10 +144,12 @@ static void bound_sampled(struct truth *t)
 		if (!(t->columns[i].flags & TRUTH_SAMPLED))
 			continue;
 		truth_bound_exactly(t, i);
-		t->sampled_low = t->own_low = t->exact_low - SAMPLED_TOLERANCE;
-		t->sampled_high = t->own_high = t->exact_high + SAMPLED_TOLERANCE;
-		t->constant_low = t->exact_constant_low - SAMPLED_TOLERANCE;
-		t->constant_high = t->exact_constant_high + SAMPLED_TOLERANCE;
+		t->sampled_low = t->exact_low;
+		t->sampled_high = t->exact_high;
+		t->own_low = t->exact_low - OWN_TOLERANCE;
+		t->own_high = t->exact_high + OWN_TOLERANCE;
+		t->constant_low = t->exact_constant_low;
+		t->constant_high = t->exact_constant_high;
 	}
 }
 
