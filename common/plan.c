@@ -89,6 +89,16 @@ const struct vprof_probe *vprof_plan_probe(const struct vprof_plan *plan, uint32
 	return i < plan->n_probes && plan->probes[i].code == code ? &plan->probes[i] : NULL;
 }
 
+size_t vprof_plan_every_call(const struct vprof_plan *plan, uint32_t *codes, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n_probes && n < max; i++)
+		if (plan->probes[i].every_call)
+			codes[n++] = plan->probes[i].code;
+	return n;
+}
+
 static void merge(struct vprof_probe *into, const struct vprof_probe *probe)
 {
 	into->mask |= probe->mask;

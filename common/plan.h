@@ -112,5 +112,7 @@ static inline int vprof_probe_is_at_calls(const struct vprof_probe *p)
 }
 
 const struct vprof_probe *vprof_plan_probe(const struct vprof_plan *plan, uint32_t code); /* or NULL */
+/* Codes of the probes of which every call is recorded, rising; at most `max`. Returns how many. */
+size_t vprof_plan_every_call(const struct vprof_plan *plan, uint32_t *codes, size_t max);
 
 #endif

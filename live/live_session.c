@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "common/array.h"
-#include "common/search.h"
 #include "trace/clock.h"
 #include "trace/shm.h"
 
@@ -318,13 +317,8 @@ static int turn(struct vprof_live *live, uint64_t now_ns, struct vprof_error *er
 static void tell_every_call(struct vprof_live *live, const struct vprof_plan *plan)
 {
 	uint32_t codes[VP_EVERY_CALL_MAX];
-	size_t n = 0;
 
-	for (size_t i = 0; i < plan->n_probes && n < VP_EVERY_CALL_MAX; i++)
-		if (plan->probes[i].every_call)
-			codes[n++] = plan->probes[i].code;
-	qsort(codes, n, sizeof *codes, vprof_compare_u32);
-	vprof_collector_every_call(live->collector, codes, n);
+	vprof_collector_every_call(live->collector, codes, vprof_plan_every_call(plan, codes, VP_EVERY_CALL_MAX));
 }
 
 int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, const char *trace_dir, size_t *n_missing,

@@ -65,7 +65,7 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint32_t) call_node; /* of the calls of a stretch */
 	const struct vprof_call *window; /* calls around the piece at hand, in preorder */
 	size_t n_window;
-	VPROF_ARRAY(uint32_t) call_host; /* of the calls of a stretch */
+	VPROF_ARRAY(uint32_t) call_host; /* likewise, where some outlast turns */
 	size_t *off_cpu_hint;		 /* [n_threads] */
 	struct vprof_calls *calls;
 };

@@ -433,6 +433,7 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, uint64_t from,
 			 uint64_t to)
 {
+	const int has_hosts = p->source->timeline->outlasting.n > 0;
 	struct vprof_stretch s;
 	int ret;
 
@@ -442,12 +443,12 @@ static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *pi
 		return VPROF_ERR_NOMEM;
 	vprof_stretch_begin(&s, p->calls, piece->thread, &p->source->timeline->threads[piece->thread].calls, from, to);
 	while ((ret = vprof_stretch_next(&s)) > 0) {
-		if (VPROF_ROOM(&p->call_node, s.n) || VPROF_ROOM(&p->call_host, s.n))
+		if (VPROF_ROOM(&p->call_node, s.n) || (has_hosts && VPROF_ROOM(&p->call_host, s.n)))
 			return VPROF_ERR_NOMEM;
-		for (size_t i = 0; i < s.n_kept; i++) {
+		for (size_t i = 0; i < s.n_kept; i++)
 			p->call_node.v[i] = p->call_node.v[s.kept[i]];
+		for (size_t i = 0; has_hosts && i < s.n_kept; i++)
 			p->call_host.v[i] = p->call_host.v[s.kept[i]];
-		}
 		if (spend_calls(p, &s, piece, base))
 			return VPROF_ERR_NOMEM;
 	}

@@ -184,9 +184,8 @@ static int read_every_call(const struct vprof_project *p, const char *run, uint3
 	*codes = rc ? NULL : malloc((plan->n_probes + 1) * sizeof **codes);
 	if (!rc && !*codes)
 		rc = vprof_error_no_memory(err);
-	for (size_t i = 0; !rc && i < plan->n_probes; i++)
-		if (plan->probes[i].every_call)
-			(*codes)[(*n)++] = plan->probes[i].code;
+	if (!rc)
+		*n = vprof_plan_every_call(plan, *codes, plan->n_probes);
 	vprof_plan_free(plan);
 	free(path);
 	return rc;
